@@ -1,0 +1,39 @@
+"""What a person wrote, written down: the address (made when it is new), the conversation, the HumanInput."""
+
+import sqlalchemy as sa
+
+from bot.channels import numbers
+from bot.channels.twilio import Inbound
+from bot.conversation import log
+from bot.conversation.events import HumanInput
+from bot.db import addresses, conversations, insert_once, now, received
+
+
+def receive(tx: sa.Connection, inbound: Inbound) -> str | None:
+    """Store a message and return its conversation; None when it was stored before."""
+    if not insert_once(tx, received, id=inbound.id, at=now()):
+        return None
+    row = open_address(tx, inbound.address)
+    tx.execute(addresses.update().where(addresses.c.address == inbound.address).values(heard_at=now()))
+    log.append(tx, row.conversation_id, [HumanInput(
+        inbound.id, inbound.text, inbound.channel, inbound.media, inbound.command, inbound.argument, inbound.forwarded, inbound.quoted)])
+    return row.conversation_id
+
+
+def open_address(tx: sa.Connection, address: str) -> sa.Row:
+    """The row of *address*, made with its first conversation if the address is new."""
+    query = sa.select(addresses).where(addresses.c.address == address)
+    if row := tx.execute(query).one_or_none():
+        return row
+    conversation = log.begin(tx, address, numbers.channel_of(address), numbers.of_address(address))
+    if not insert_once(tx, addresses, address=address, channel=numbers.channel_of(address), phone=numbers.of_address(address),
+                       conversation_id=conversation, opted_out=False, created_at=now()):
+        tx.execute(conversations.delete().where(conversations.c.id == conversation))  # two first messages at once
+    return tx.execute(query).one()
+
+
+def begin_anew(tx: sa.Connection, address: str) -> str:
+    """NOUVEAU: another conversation for *address*; returns its id."""
+    conversation = log.begin(tx, address, numbers.channel_of(address), numbers.of_address(address))
+    tx.execute(addresses.update().where(addresses.c.address == address).values(conversation_id=conversation))
+    return conversation

@@ -1,0 +1,56 @@
+"""
+Messages on their way out. A row is written in the transaction of the event it carries, and then moves forward only.
+
+    waiting -> sending -> accepted -> sent -> delivered -> read        and, from any state before delivered, failed
+
+`sending` is written before the provider is called: a row found in it may or may not have gone out.
+"""
+
+import secrets
+from collections.abc import Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from bot.channels import segments
+from bot.db import addresses, insert_once, now, outbox
+
+ORDER = ("waiting", "sending", "accepted", "sent", "delivered", "read")
+BEFORE = {state: ORDER[:n] for n, state in enumerate(ORDER)} | {"failed": ORDER[:4]}
+OPTED_OUT = {21610, 63014, 30004}  # error codes that mean: this person does not want our messages
+
+
+def put(tx: sa.Connection, address: str, key: str, messages: Sequence[tuple[str, str | None]], conversation: str | None = None) -> None:
+    """Queue (body, media address) messages; *key* names what they carry, and a key is queued once."""
+    for n, (body, media_url) in enumerate(messages):
+        insert_once(tx, outbox, token=secrets.token_urlsafe(12), key=f"{key}:{n}", conversation_id=conversation, address=address, body=body,
+                    media_url=media_url, segments=segments.segments(body) if not address.startswith("whatsapp:") else 1,
+                    state="waiting", attempts=0, due_at=now(), created_at=now())
+
+
+def head(connection: sa.Connection, address: str) -> sa.Row | None:
+    """The oldest message to *address* that has not been handed over; those behind it wait."""
+    return connection.execute(sa.select(outbox).where(outbox.c.address == address, outbox.c.state.in_(("waiting", "sending")))
+                              .order_by(outbox.c.id).limit(1)).one_or_none()
+
+
+def due(connection: sa.Connection, before: datetime, limit: int = 500) -> list[str]:
+    """Addresses whose messages should have left before *before*."""
+    return list(connection.scalars(sa.select(outbox.c.address).where(outbox.c.state.in_(("waiting", "sending")), outbox.c.due_at < before)
+                                   .group_by(outbox.c.address).limit(limit)))
+
+
+def moved(tx: sa.Connection, where: sa.ColumnElement, state: str, sid: str | None = None, code: int | None = None) -> int:
+    """Move a message forward to *state*; the first error code is kept. Returns how many rows moved."""
+    values: dict = {"state": state}
+    if sid:
+        values["provider_sid"] = sa.func.coalesce(outbox.c.provider_sid, sid)
+    if code:
+        values["error_code"] = sa.func.coalesce(outbox.c.error_code, code)
+    return tx.execute(outbox.update().where(where, outbox.c.state.in_(BEFORE[state])).values(**values)).rowcount
+
+
+def opt_out(tx: sa.Connection, address: str) -> None:
+    """Nothing more is sent to *address*, and what waits for it is dropped."""
+    tx.execute(addresses.update().where(addresses.c.address == address).values(opted_out=True))
+    moved(tx, (outbox.c.address == address) & outbox.c.state.in_(("waiting", "sending")), "failed", code=21610)

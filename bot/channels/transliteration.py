@@ -1,0 +1,102 @@
+"""French in the alphabet of SMS: what stands outside GSM-7, and what is written instead when that saves a segment."""
+import unicodedata
+
+import regex
+
+from bot.channels.segments import GSM, encoding, segments
+
+SIGNS = {
+    # letters
+    "œ": "oe", "Œ": "OE", "ĳ": "ij", "ﬁ": "fi", "ﬂ": "fl", "ð": "d", "þ": "th", "ı": "i", "ł": "l", "Ł": "L", "ə": "e",
+    "ǝ": "e", "ɔ": "o", "Ɔ": "O", "ɛ": "e", "Ɛ": "E", "ŋ": "n", "Ŋ": "N", "ɖ": "d", "Ɖ": "D", "ƒ": "f", "ɓ": "b", "Ɓ": "B",
+    "ɗ": "d", "Ɗ": "D", "ƴ": "y", "ɲ": "ny", "Ɲ": "Ny", "ɣ": "g", "ʋ": "v", "ɩ": "i", "ʊ": "u", "ʼ": "'", "ʹ": "'",
+    # quotation marks, dashes, bullets
+    "’": "'", "‘": "'", "‚": "'", "‛": "'", "′": "'", "´": "'", "`": "'", "“": '"', "”": '"', "„": '"', "″": '"', "‹": "'",
+    "›": "'", "–": "-", "—": "-", "‐": "-", "‑": "-", "‒": "-", "―": "-", "−": "-", "•": "-", "◦": "-", "▪": "-", "■": "-",
+    "●": "-", "‣": "-", "…": "...",
+    # calculation
+    "×": "x", "⋅": "*", "∗": "*", "÷": "/", "∕": "/", "⁄": "/", "±": "+/-", "∓": "-/+", "≤": "<=", "≥": ">=", "⩽": "<=",
+    "⩾": ">=", "≠": "!=", "≈": "~", "≃": "~", "≅": "~", "∼": "~", "≡": "==", "→": "->", "⟶": "->", "➔": "->", "➜": "->",
+    "➡": "->", "←": "<-", "↔": "<->", "⇒": "=>", "⟹": "=>", "⇔": "<=>", "⟺": "<=>", "↦": "->", "∞": "infini", "∑": "Σ",
+    "∏": "Π", "∆": "Δ", "∂": "d", "∝": "~", "∥": "//", "⊥": " perp ", "∈": " dans ", "∉": " pas dans ", "∪": " U ",
+    "∩": " inter ", "⊂": " inclus dans ", "⊆": " inclus dans ", "∅": "vide", "∀": "pour tout ", "∃": "il existe ", "∧": " et ",
+    "∨": " ou ", "∴": "donc ", "∠": "angle ", "⟂": " perp ", "ℝ": "R", "ℕ": "N", "ℤ": "Z", "ℚ": "Q", "ℂ": "C", "ℓ": "l",
+    "‰": "/1000", "√": "racine ", "∛": "racine cubique ", "∫": "intégrale ", "⃗": "", "¼": "1/4", "½": "1/2", "¾": "3/4",
+    # signs
+    "¬": "non ", "†": "*", "©": "(c)", "®": "(r)", "™": "(tm)", "µ": "u", "№": "No ", "¢": "c", "₣": "F", "✓": "ok", "✔": "ok",
+    "✅": "ok", "☑": "ok", "✗": "X", "✘": "X", "❌": "X", "✖": "x", "➕": "+", "➖": "-", "➗": "/", "☐": "-", "★": "*", "☆": "*",
+    # blanks and what cannot be seen
+    "\t": " ", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u200a": " ", "\u2002": " ", "\u2003": " ", "\u2007": " ",
+    "\u3000": " ", "\u200b": "", "\u200c": "", "\u00ad": "", "\u200e": "", "\u200f": "",
+    # Greek letters (the other capitals are in GSM-7)
+    "Α": "A", "Β": "B", "Ε": "E", "Ζ": "Z", "Η": "H", "Ι": "I", "Κ": "K", "Μ": "M", "Ν": "N", "Ο": "O", "Ρ": "P", "Τ": "T",
+    "Υ": "Y", "Χ": "X", "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ϵ": "epsilon", "ζ": "zeta",
+    "η": "eta", "θ": "theta", "ϑ": "theta", "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "ο": "o",
+    "π": "pi", "ρ": "rho", "σ": "sigma", "ς": "sigma", "τ": "tau", "υ": "upsilon", "φ": "phi", "ϕ": "phi", "χ": "chi",
+    "ψ": "psi", "ω": "omega",
+}
+RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣʸᵃᵇᶜᵈᵉᵏᵐᵖᵗ", "0123456789+-=()nixyabcdekmpt", strict=True))
+LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙₘᵢⱼₖₐₑₒₓₚₜ", "0123456789+-=()nmijkaeoxpt", strict=True))
+WORDED = regex.compile(  # signs written as words bring their own blanks
+    f"(?: ?[{''.join(k for k, v in SIGNS.items() if v[:1] == v[-1:] == ' ' and v != ' ')}] ?)"
+    f"|[{''.join(k for k, v in SIGNS.items() if v[-1:] == ' ' != v[:1])}] ?"
+)
+EMOJI = regex.compile(
+    r" ?(?:\p{Extended_Pictographic}[\ufe0e\ufe0f\p{Emoji_Modifier}\U000e0020-\U000e007f]*\u200d?)+"
+    r"|[\ufe0e\ufe0f\u20e3\u200d]|\p{Emoji_Modifier}"
+)
+
+
+def cheapest(text: str) -> str:
+    """*text*, unless plain letters for those outside GSM-7 save a segment; emoji are given up only where they alone stand in the way."""
+    if encoding(text) == "GSM-7":
+        return text
+    for candidate in (transliterate(text), transliterate(EMOJI.sub(_no_picture, text))):
+        if encoding(candidate) == "GSM-7":
+            return candidate if segments(candidate) < segments(text) else text
+    return text
+
+
+def _no_picture(found) -> str:
+    kept = "".join(SIGNS.get(c, "") for c in found[0])
+    return (" " if kept and found[0][0] == " " else "") + kept
+
+
+def transliterate(text: str) -> str:
+    """Every sign outside GSM-7 that has a plain equivalent, written as such; é è à ù ì ò and the like stay."""
+    text = regex.sub(r"«[ \u00a0\u202f]*|[ \u00a0\u202f]*»", '"', text)
+    text = regex.sub(r"(?<=\d)(?=[½¼¾⅓-⅞√])|(?<=\w)(?=[√∛])", " ", text)
+    text = regex.sub(r"(?<=\bn)°", "o", regex.sub(r"(?<=\bN)°", "o", text))
+    text = regex.sub(r" ?°(?=([CFK]\b)?)", " deg", text)
+    text = regex.sub(r"(?<=\w) ?· ?(?=\w)", "*", text).replace("·", "-")
+    text = regex.sub(f"([{''.join(RAISED)}]+)", lambda m: _script(m, RAISED, "^"), text)
+    text = regex.sub(f"([{''.join(LOWERED)}]+)", lambda m: _script(m, LOWERED, "_"), text)
+    text = WORDED.sub(lambda m: SIGNS[m[0].strip(" ")], text)
+    text = regex.sub(r"[\U0001f1e6-\U0001f1ff]", lambda m: chr(ord(m[0]) - 0x1F1E6 + ord("A")), text)
+    return "".join(_plain(g) for g in regex.findall(r"\X", text))
+
+
+def _script(found, table: dict[str, str], sign: str) -> str:
+    """m² is m2 and H₂O is H2O, but 3² is 3^2: behind a figure or a bracket the sign is needed, and around anything but figures."""
+    plain = "".join(table[c] for c in found[1])
+    before = found.string[max(0, found.start() - 1):found.start()]
+    if before.isalpha() and regex.fullmatch(r"-?\d+", plain):
+        return plain
+    return f"{sign}{plain}" if regex.fullmatch(r"-?\d+|\w", plain) else f"{sign}({plain})"
+
+
+def _plain(grapheme: str) -> str:
+    if GSM.issuperset(grapheme):
+        return grapheme
+    if grapheme in SIGNS:
+        return SIGNS[grapheme]
+    letters = ""
+    for c in unicodedata.normalize("NFC", grapheme):
+        if c in GSM:
+            letters += c
+        elif c in SIGNS:
+            letters += SIGNS[c]
+        else:
+            base = "".join(SIGNS.get(d, d) for d in unicodedata.normalize("NFKD", c) if not unicodedata.combining(d))
+            letters += base if GSM.issuperset(base) and (base or unicodedata.combining(c)) else c
+    return letters

@@ -1,0 +1,313 @@
+"""
+What a conversation's events add up to, and what should happen next. Pure: no clock, no database, no network, no chance.
+
+The fold keeps only what the next steps and the next prompt need, so it stays small however long the conversation is.
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import assert_never
+
+from bot.conversation import truncation
+from bot.conversation.events import (
+    BudgetExtended,
+    ConversationEnded,
+    Error,
+    Forked,
+    HumanInput,
+    Logged,
+    ModelReply,
+    ModelRequest,
+    MovedToBackground,
+    QuizAnswered,
+    QuizExpired,
+    ReplyQueued,
+    ToolCall,
+    ToolResult,
+    ToolStarted,
+    TurnStarted,
+    TurnStopped,
+    Unanswered,
+)
+
+WINDOW, KEPT = 240, 160  # entries of the view: when there are more than WINDOW, the newest KEPT stay
+EMPTY_REPLIES = 2  # so many empty answers of the model, and the turn is given up
+RECENT_TURNS = 12
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """
+    view: what the model may be shown, as plain dicts: human, reply, result and note entries, each with its seq.
+    inbox: messages that nothing has been decided about yet (a control word, an answer to a quiz, or talk).
+    """
+
+    seq: int = 0
+    channel: str = ""
+    view: tuple[dict, ...] = ()
+    inbox: tuple[dict, ...] = ()
+    heard: int = 0  # seq of the last thing that the model should read
+    spoken: int = 0  # seq of the last thing that the person wrote to be read
+    read: int = 0  # how far the model has read
+    asked: int = 0  # answers of the model since the person last spoke
+    opened: bool = False  # the turn has its TurnStarted
+    profile: dict = field(default_factory=dict)
+    limit: int = 10  # requests to the model in this turn
+    cap: int = 25
+    calls: tuple[dict, ...] = ()  # not yet answered: {"id", "name", "arguments", "seq"}
+    started: tuple[str, ...] = ()  # calls that may already have had their effect
+    failures: tuple[dict, ...] = ()  # of the model, since it last answered: {"error", "detail"}
+    empties: int = 0
+    unsent: tuple[dict, ...] = ()  # replies waiting for the outbox: {"key", "cause", …}
+    rest: tuple[list, ...] = ()  # pages kept until SUITE
+    files: tuple[str, ...] = ()  # made in this turn, delivered with its answer
+    quiz: dict | None = None  # the open one
+    quizzes: int = 0
+    quiz_over: bool = False  # a quiz was asked in this reply: results beside it are not read before the learner's answer
+    told_at: str = ""  # when the person last wrote, ISO
+    turns_at: tuple[str, ...] = ()  # when the newest turns began, ISO
+    background: bool = False
+    cancelled: bool = False
+    forked: bool = False
+
+
+# -- steps ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Obey:
+    """A control word."""
+
+    input: dict
+
+
+@dataclass(frozen=True)
+class QueueReply:
+    reply: dict
+
+
+@dataclass(frozen=True)
+class JudgeQuiz:
+    """The newest message may answer the open quiz."""
+
+    input: dict
+    quiz: dict
+
+
+@dataclass(frozen=True)
+class OpenTurn:
+    at: int
+
+
+@dataclass(frozen=True)
+class AskModel:
+    """upto: what it reads; attempt counts from 0; tools: whether it may call any."""
+
+    upto: int
+    iteration: int
+    attempt: int
+    tools: bool
+
+
+@dataclass(frozen=True)
+class RunTool:
+    call: dict
+
+
+@dataclass(frozen=True)
+class GiveUpTool:
+    call: dict
+
+
+@dataclass(frozen=True)
+class StopTurn:
+    at: int
+    reason: str
+
+
+Step = Obey | QueueReply | JudgeQuiz | OpenTurn | AskModel | RunTool | GiveUpTool | StopTurn
+
+
+def next_step(c: Conversation, may_answer=lambda input, quiz: False, late: str | None = None) -> Step | None:
+    """
+    The one thing to do now, or None while we wait for the person.
+
+    may_answer(input, quiz): whether a message reads like an answer to the quiz (pure). late: why time is up, if it is.
+    """
+    for input in c.inbox:
+        if input["command"]:
+            return Obey(input)
+    if c.unsent:
+        return QueueReply(c.unsent[0])
+    for input in c.inbox:
+        if c.quiz and may_answer(input, c.quiz):
+            return JudgeQuiz(input, c.quiz)
+    work = bool(c.calls) or c.heard > c.read
+    if not work:
+        return None
+    if late:
+        return StopTurn(c.heard, late)
+    if c.calls:
+        call = c.calls[0]
+        return GiveUpTool(call) if call["id"] in c.started else RunTool(call)
+    if not c.opened:
+        return OpenTurn(c.heard)
+    if c.empties >= EMPTY_REPLIES:
+        return StopTurn(c.heard, "empty")
+    tools = c.profile.get("mode", "guest") != "guest" and c.asked + 1 < c.limit
+    return AskModel(c.heard, c.asked + 1, len(c.failures) + c.empties, tools)
+
+
+# -- folding -------------------------------------------------------------------------------------------------------
+
+
+def fold(events: list[Logged], start: Conversation | None = None) -> Conversation:
+    return reduce(apply, events, start or Conversation())
+
+
+def upto_of(id: str) -> int:
+    """The seq that the id of a ModelRequest, ModelReply or TurnStopped begins with."""
+    return int(id.split("/")[0])
+
+
+def apply(c: Conversation, logged: Logged) -> Conversation:
+    seq, event = logged.seq, logged.event
+    c = replace(c, seq=seq)
+    match event:
+        case HumanInput():
+            return _heard(c, seq, event, logged.at.isoformat())
+        case TurnStarted():
+            return _opened(c, seq, event, logged.at.isoformat())
+        case ModelRequest():
+            return replace(c, inbox=tuple(i for i in c.inbox if i["seq"] > upto_of(event.id) or i["command"]))
+        case ModelReply():
+            return _replied(c, seq, event)
+        case ToolCall():
+            call = {"id": event.id, "name": event.name, "arguments": event.arguments, "seq": seq}
+            last = c.view[-1]
+            return replace(c, calls=(*c.calls, call), view=(*c.view[:-1], {**last, "calls": [*last["calls"], call]}))
+        case ToolStarted():
+            return replace(c, started=(*c.started, event.id))
+        case ToolResult():
+            return _answered(c, seq, event)
+        case QuizAnswered():
+            return _judged(c, seq, event)
+        case QuizExpired():
+            return replace(c, quiz=None, unsent=(*c.unsent, {"key": f"expired:{event.id}", "cause": seq, "say": "quiz_verdict.expired"}))
+        case BudgetExtended():
+            return replace(c, limit=event.limit)
+        case Error():
+            failure = {"error": event.error, **(event.data or {})}
+            return replace(c, failures=(*c.failures, failure)) if event.about == "model" else c
+        case TurnStopped():
+            return _stopped(c, seq, event)
+        case MovedToBackground():
+            said = {"key": f"background:{event.id}", "cause": seq, "say": "turn.background"}
+            return replace(c, background=True, unsent=(*c.unsent, said))
+        case ReplyQueued():
+            return _queued(c, event)
+        case Unanswered() | ConversationEnded():
+            return _done_with(c, event.id)
+        case Forked():
+            return replace(c, forked=True)
+        case _:
+            assert_never(event)
+
+
+def idle(c: Conversation) -> bool:
+    return not (c.calls or c.unsent or c.heard > c.read or c.inbox)
+
+
+def _heard(c: Conversation, seq: int, event: HumanInput, at: str) -> Conversation:
+    input = {"seq": seq, "id": event.id, "text": event.text, "command": event.command, "argument": event.argument, "at": at}
+    if idle(c):
+        c = replace(c, opened=False, background=False, cancelled=False, files=(), asked=0, started=())
+    c = replace(c, channel=event.channel, inbox=(*c.inbox, input))
+    if event.command:
+        return c
+    entry = {"is": "human", "seq": seq, "text": event.text, "media": event.media}
+    entry |= {"forwarded": True} if event.forwarded else {}
+    return replace(c, view=(*c.view, entry), heard=seq, spoken=seq, asked=0, failures=(), empties=0, told_at=at, quiz_over=False,
+                   limit=c.profile.get("limits", {}).get("iterations", c.limit))
+
+
+def _opened(c: Conversation, seq: int, event: TurnStarted, at: str) -> Conversation:
+    limits = event.profile.get("limits", {})
+    c = replace(c, opened=True, profile=event.profile, limit=limits.get("iterations", 10), cap=limits.get("extended", 25),
+                turns_at=(*c.turns_at, at)[-RECENT_TURNS:], view=_windowed(c.view))
+    if not event.refused:
+        return c
+    upto = upto_of(event.id)
+    said = {"key": f"refused:{event.id}", "cause": seq, "say": f"refused.{event.refused}"}
+    silent = event.refused in ("opted_out", "quiet")
+    return replace(c, read=max(c.read, upto), inbox=tuple(i for i in c.inbox if i["seq"] > upto or i["command"]),
+                   unsent=c.unsent if silent else (*c.unsent, said))
+
+
+def _windowed(view: tuple[dict, ...]) -> tuple[dict, ...]:
+    """The newest entries, beginning with something the person wrote, when there are too many."""
+    if len(view) <= WINDOW:
+        return view
+    start = next((i for i in range(len(view) - KEPT, len(view)) if view[i]["is"] == "human"), len(view) - KEPT)
+    return view[start:]
+
+
+def _replied(c: Conversation, seq: int, event: ModelReply) -> Conversation:
+    if not event.text and not event.calls:
+        return replace(c, empties=c.empties + 1)
+    read = upto_of(event.id)
+    entry = {"is": "reply", "seq": seq, "read": read, "text": event.text, "calls": []}
+    said = {"key": f"reply:{read}", "cause": seq, "text": event.text, "final": not event.calls}
+    return replace(c, read=read, asked=c.asked + 1, failures=(), empties=0, quiz_over=False, view=(*c.view, entry),
+                   unsent=(*c.unsent, said) if event.text else c.unsent)
+
+
+def _answered(c: Conversation, seq: int, event: ToolResult) -> Conversation:
+    call = next((x for x in c.calls if x["id"] == event.id), None)
+    entry = {"is": "result", "seq": seq, "id": event.id, "text": truncation.shown(event.name, event.ok, event.result)}
+    c = replace(c, calls=tuple(x for x in c.calls if x["id"] != event.id), view=(*c.view, entry), files=(*c.files, *(event.files or ())))
+    if call is None:  # it came after the turn was stopped
+        return c
+    if event.quiz:
+        asked = {"key": f"quiz:{event.id}", "cause": seq, "quiz": event.quiz}
+        c = replace(c, quiz={**event.quiz, "call": event.id}, quizzes=c.quizzes + 1, quiz_over=True, unsent=(*c.unsent, asked),
+                    heard=c.spoken if c.spoken > c.read else c.read)
+    return c if c.quiz_over else replace(c, heard=seq)
+
+
+def _judged(c: Conversation, seq: int, event: QuizAnswered) -> Conversation:
+    c = replace(c, quiz=None, heard=seq, spoken=seq, inbox=tuple(i for i in c.inbox if i["id"] != event.input))
+    if event.note:
+        return replace(c, view=(*c.view, {"is": "note", "seq": seq, "text": event.note}))
+    talk = any(not i["command"] for i in c.inbox)  # written beside the answer, and still to be read
+    return c if talk else replace(c, read=seq)
+
+
+def _stopped(c: Conversation, seq: int, event: TurnStopped) -> Conversation:
+    upto = upto_of(event.id)
+    said = {"key": f"stopped:{event.id}", "cause": seq, "say": f"stopped.{event.reason}", "values": event.values or {}}
+    return replace(c, read=max(c.read, upto), calls=(), failures=(), empties=0, cancelled=event.reason == "cancelled",
+                   inbox=tuple(i for i in c.inbox if i["seq"] > upto or i["command"]),
+                   unsent=c.unsent if event.reason == "cancelled" else (*c.unsent, said))
+
+
+def _queued(c: Conversation, event: ReplyQueued) -> Conversation:
+    kind, _, answers = event.id.partition(":")
+    c = replace(c, unsent=tuple(r for r in c.unsent if r["key"] != event.id))
+    if kind in ("command", "again"):
+        c = _done_with(c, answers)
+    if event.rest or event.continues or kind == "reply":
+        c = replace(c, rest=tuple(event.rest))
+    if event.files:
+        c = replace(c, files=tuple(f for f in c.files if f not in event.files))
+    return c
+
+
+def _done_with(c: Conversation, id: str) -> Conversation:
+    """The message *id* needs nothing more; the model is not asked about it."""
+    seqs = [i["seq"] for i in c.inbox if i["id"] == id]
+    c = replace(c, inbox=tuple(i for i in c.inbox if i["id"] != id))
+    others = [i for i in c.inbox if not i["command"]]
+    if seqs and not others and not c.calls and c.heard == seqs[0]:
+        c = replace(c, read=max(c.read, c.heard))
+    return c

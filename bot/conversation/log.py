@@ -1,0 +1,102 @@
+"""
+The append-only event log: the only place where a conversation is kept.
+
+`append` is all or nothing. It takes the conversation's row lock, so sequence numbers are dense and commit in order on
+PostgreSQL too; on SQLite the writing transaction is that lock. An event that is already known (same kind and id) makes the
+whole append a no-op: a webhook was retried, or another worker was here first.
+"""
+
+import uuid
+from collections.abc import Iterable, Sequence
+
+import sqlalchemy as sa
+
+from bot.conversation.events import Event, Forked, HumanInput, Logged, load, payload
+from bot.db import conversations, events, now
+
+
+def read(connection: sa.Connection, conversation: str, after: int = 0, upto: int | None = None, limit: int | None = None) -> list[Logged]:
+    """Events with after < seq <= upto, in order; a fork's shared prefix is read from where it was forked."""
+    found: list[Logged] = []
+    for owner, first, last in _stretches(connection, conversation):
+        low, high = max(first, after), last if upto is None else upto if last is None else min(last, upto)
+        query = sa.select(events).where(events.c.conversation_id == owner, events.c.seq > low).order_by(events.c.seq)
+        query = query if high is None else query.where(events.c.seq <= high)
+        query = query if limit is None else query.limit(limit - len(found))
+        found += [Logged(r.seq, r.at, r.caused_by, r.correlation_id, load(r.kind, r.id, r.payload)) for r in connection.execute(query)]
+        if limit is not None and len(found) >= limit:
+            break
+    return found
+
+
+def _stretches(connection: sa.Connection, conversation: str) -> list[tuple[str, int, int | None]]:
+    """(owner, after, upto) of the stored pieces that make up a conversation, oldest first."""
+    pieces, upto = [], None
+    while True:
+        parent, fork_at = connection.execute(
+            sa.select(conversations.c.parent_id, conversations.c.fork_at).where(conversations.c.id == conversation)).one()
+        pieces.append((conversation, fork_at or 0, upto))
+        if parent is None:
+            return pieces[::-1]
+        conversation, upto = parent, fork_at if upto is None else min(fork_at, upto)
+
+
+def arguments_of(connection: sa.Connection, conversation: str, call: str) -> dict:
+    """The arguments of the call with this id."""
+    for owner, first, last in _stretches(connection, conversation):
+        query = sa.select(events.c.payload).where(events.c.conversation_id == owner, events.c.kind == "ToolCall", events.c.id == call,
+                                                  events.c.seq > first)
+        if found := connection.scalar(query if last is None else query.where(events.c.seq <= last)):
+            return found["arguments"]
+    raise KeyError(call)
+
+
+def append(tx: sa.Connection, conversation: str, new: Sequence[Event], caused_by: int | None = None,
+           correlation: str | None = None) -> bool:
+    """
+    Add all *new* events, or none if one of them is already known; True if they were added.
+
+    The first is caused by *caused_by*, those that follow by the first. Without *correlation* the turn under way is
+    taken; a HumanInput that finds no turn under way begins one.
+    """
+    row = tx.execute(sa.select(conversations.c.last_seq, conversations.c.turn, conversations.c.awake_since)
+                     .where(conversations.c.id == conversation).with_for_update()).one()
+    if _any_known(tx, conversation, new):
+        return False
+    moment, turn = now(), row.turn
+    if isinstance(new[0], HumanInput) and row.awake_since is None:
+        turn = new[0].id
+    first = row.last_seq + 1
+    tx.execute(events.insert(), [
+        {"conversation_id": conversation, "seq": seq, "kind": type(event).__name__, "id": event.id, "at": moment,
+         "caused_by": caused_by if seq == first else first, "correlation_id": correlation or turn, "payload": payload(event)}
+        for seq, event in enumerate(new, first)])
+    tx.execute(conversations.update().where(conversations.c.id == conversation).values(
+        last_seq=row.last_seq + len(new), turn=turn, awake_since=row.awake_since or moment))
+    return True
+
+
+def _any_known(tx: sa.Connection, conversation: str, new: Iterable[Event]) -> bool:
+    same = sa.or_(*(sa.and_(events.c.kind == type(e).__name__, events.c.id == e.id) for e in new))
+    return tx.scalar(sa.select(events.c.seq).where(events.c.conversation_id == conversation, same).limit(1)) is not None
+
+
+def sleep(tx: sa.Connection, conversation: str, seen: int) -> bool:
+    """Nothing is left to do; False if something was appended since *seen*."""
+    return tx.execute(conversations.update().where(conversations.c.id == conversation, conversations.c.last_seq == seen)
+                      .values(awake_since=None)).rowcount == 1
+
+
+def begin(tx: sa.Connection, address: str, channel: str, phone: str | None, **more) -> str:
+    """A new, empty conversation of *address*; returns its id."""
+    id = uuid.uuid4().hex
+    tx.execute(conversations.insert().values(id=id, address=address, channel=channel, phone=phone, last_seq=0, created_at=now(), **more))
+    return id
+
+
+def fork(tx: sa.Connection, source: sa.Row, at: int, model: str | None) -> str:
+    """A new conversation that shares *source*'s events up to and including seq *at*."""
+    id = begin(tx, source.address, source.channel, source.phone, parent_id=source.id, fork_at=at, model=model or source.model)
+    tx.execute(conversations.update().where(conversations.c.id == id).values(last_seq=at, turn=f"fork:{id}"))
+    append(tx, id, [Forked(f"{source.id}:{at}", source.id, at, model)], caused_by=at, correlation=f"fork:{id}")
+    return id

@@ -1,0 +1,9 @@
+"""The colours of every document, as RRGGBB."""
+
+INK = "1F2933"
+MUTED = "66717D"
+ACCENT = "1B6B4A"
+PALE = "EAF4EF"
+LINE = "C8D5CE"
+CODE = "F4F5F4"
+SERIES = ("1B6B4A", "D97706", "2563A8", "B4483A", "6D4C9F", "4C8C2B", "0E8A93", "8A6D3B")

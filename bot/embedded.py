@@ -1,0 +1,106 @@
+"""
+`palabre start`: everything in one terminal, with nothing but Python.
+
+What a newcomer has not set is brought along: Valkey for REDIS_URL, the simulator for a Twilio account, the demo model for a model
+key, a folder for a mail server, generated secrets. What is set is used.
+"""
+
+import fcntl
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from bot import config, valkey
+from bot.config import OPENROUTER, Settings
+from bot.errors import SettingsError
+from bot.migrate import migrate, prepare_home
+from bot.supervisor import Child, Supervisor, end_with_parent
+
+SIMULATED = {"TWILIO_WHATSAPP_FROM": "whatsapp:+14155238886", "TWILIO_SMS_FROM": "+14155550100"}
+
+
+def start(environ: Mapping[str, str], port: int, workers: int) -> None:
+    """Run until Ctrl-C. Raises SettingsError with one clear line."""
+    first = config.load(environ)
+    prepare_home(first)
+    with _only_one(first.home):
+        _free(port)
+        full = {**environ, **complete(environ, port)}
+        settings = config.require_service(config.load(full))
+        migrate(settings)
+        Supervisor(_children(full, settings, port, workers, bring_valkey=not environ.get("REDIS_URL"))).run(
+            ready=lambda: print(welcome(settings, port), flush=True))
+
+
+def complete(environ: Mapping[str, str], port: int) -> dict[str, str]:
+    """The settings that are missing, filled in for one machine."""
+    settings = config.load(environ)
+    here, kept = f"http://127.0.0.1:{port}", _secrets(settings.home)
+    found = {"PALABRE_HOME": str(settings.home), "LOCAL_URL": here, "PUBLIC_URL": environ.get("PUBLIC_URL") or here,
+             "SECRET_KEY": settings.secret_key or kept["secret_key"], "OPERATOR_TOKEN": settings.operator_token or kept["operator_token"],
+             "PAYMENT_GATEWAY": settings.payment_gateway or "sandbox",
+             "REDIS_URL": settings.redis_url or valkey.url_of(valkey.socket_in(settings.home / "valkey"))}
+    if not settings.twilio_account_sid and not settings.twilio_auth_token:
+        found |= {"PALABRE_SIMULATOR": "1", "TWILIO_ACCOUNT_SID": kept["account_sid"], "TWILIO_AUTH_TOKEN": kept["auth_token"],
+                  "TWILIO_BASE_URL": f"{here}/simulator/twilio"} | SIMULATED
+    if not settings.model_key and settings.model_url == OPENROUTER:
+        found |= {"PALABRE_DEMO": "1", "OPENROUTER_BASE_URL": f"{here}/demo/v1", "MODEL_FALLBACKS": ""}
+        found |= {name: "palabre/demo" for name in ("MODEL_FAST", "MODEL_PRIMARY", "MODEL_SMART", "MODEL_VISION")}
+    return found
+
+
+def _secrets(home: Path) -> dict[str, str]:
+    """Generated once and kept, so that sessions and links outlive a restart."""
+    path = home / "secrets.json"
+    if not path.exists():
+        made = {"secret_key": secrets.token_urlsafe(32), "operator_token": secrets.token_urlsafe(18), "account_sid": "AC" + secrets.token_hex(16),
+                "auth_token": secrets.token_hex(16)}
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            json.dump(made, file)
+    return json.loads(path.read_text())
+
+
+def _only_one(home: Path):
+    lock = open(home / "running.lock", "w")  # noqa: SIM115  held until the process ends
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise SettingsError(f"another Palabre is running on {home}; stop it, or give this one another PALABRE_HOME") from None
+    return lock
+
+
+def _free(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            raise SettingsError(f"port {port} is in use; choose another one with --port") from None
+
+
+def _children(environ: Mapping[str, str], settings: Settings, port: int, workers: int, bring_valkey: bool) -> list[Child]:
+    palabre = [sys.executable, "-m", "bot.cli"]
+
+    def process(*args: str):
+        return lambda: subprocess.Popen([*palabre, *args], env=dict(environ), preexec_fn=end_with_parent, start_new_session=True)
+
+    children = [Child("valkey", lambda: valkey.start(settings.home / "valkey")[0])] if bring_valkey else []
+    return [*children, Child("web", process("web", "--port", str(port))), Child("worker", process("worker", "--processes", str(workers))),
+            Child("clock", process("clock"))]
+
+
+def welcome(settings: Settings, port: int) -> str:
+    lines = ["", "  Palabre est en marche. Ctrl-C l'arrête.", ""]
+    if settings.simulator:
+        lines.append(f"  Simulateur     {settings.local_url}/simulator")
+    lines += [f"  API            {settings.local_url}/api/conversations   (Authorization: Bearer {settings.operator_token})",
+              f"  Santé          {settings.local_url}/readyz"]
+    if settings.demo:
+        lines.append("  Modèle         démonstration sans IA ; OPENROUTER_API_KEY ou OPENROUTER_BASE_URL branche un vrai modèle")
+    lines.append(f"  Données        {settings.home}")
+    return "\n".join([*lines, ""])

@@ -1,0 +1,47 @@
+"""Facts about a person that outlive a conversation. The same fact, whatever its case and blanks, is kept once."""
+
+import hashlib
+import unicodedata
+
+import sqlalchemy as sa
+
+from bot.db import insert_once, memories, now
+from bot.documents.clean import clean_line
+from bot.errors import ToolError
+
+GENERAL = "divers"
+
+
+def save(tx, owner: str, fact: str, category: str = "") -> bool:
+    """Keep *fact*, or refresh it and move it to *category* if it is known; True when it is new. Raises ToolError."""
+    fact, category = clean_line(fact), clean_line(category).casefold()[:60] or GENERAL
+    if not fact:
+        raise ToolError("The fact is empty; write one short sentence.")
+    digest = hashlib.sha256(_folded(fact).encode()).hexdigest()
+    same = (memories.c.owner == owner) & (memories.c.digest == digest)
+    moved = tx.execute(memories.delete().where(same, memories.c.category != category)).rowcount
+    new = insert_once(tx, memories, owner=owner, category=category, fact=fact, digest=digest, updated_at=now())
+    if not new:
+        tx.execute(memories.update().where(same, memories.c.category == category).values(fact=fact, updated_at=now()))
+    return new and not moved
+
+
+def facts(connection: sa.Connection, owner: str, limit: int | None = 20) -> list[sa.Row]:
+    """The rows (`category`, `fact`), the newest first; all of them with limit None."""
+    query = sa.select(memories).where(memories.c.owner == owner).order_by(memories.c.updated_at.desc(), memories.c.id.desc())
+    return list(connection.execute(query.limit(limit)))
+
+
+def forget(tx, owner: str, containing: str = "") -> int:
+    """Delete the facts that contain a text (in any case, with or without accents), or all; returns how many."""
+    wanted = _bare(containing)
+    ids = [row.id for row in facts(tx, owner, None) if wanted in _bare(row.fact)]
+    return tx.execute(memories.delete().where(memories.c.owner == owner, memories.c.id.in_(ids))).rowcount if ids else 0
+
+
+def _folded(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _bare(text: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFKD", _folded(text)) if not unicodedata.combining(c))

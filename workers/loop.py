@@ -1,0 +1,93 @@
+"""Carry a conversation forward, one logged step at a time."""
+
+import time
+from typing import assert_never
+
+from bot import queues
+from bot.conversation import log, snapshots
+from bot.conversation.events import MovedToBackground, TurnStopped
+from bot.conversation.fold import (
+    AskModel,
+    Conversation,
+    GiveUpTool,
+    JudgeQuiz,
+    Obey,
+    OpenTurn,
+    QueueReply,
+    RunTool,
+    Step,
+    StopTurn,
+    fold,
+    next_step,
+)
+from bot.db import now, reading, writing
+from bot.learners import quizzes
+from bot.services import Services
+from workers import answering, opening, pacing, quizzing, replying, running, words
+from workers.context import Turn
+
+NAP = 0.2  # seconds between two looks at the log while more bubbles may come
+
+
+def advance(turn: Turn) -> str | None:
+    """Take steps until the log says that nothing is left to do; else the name of the queue that must go on."""
+    services, conversation = turn.services, turn.conversation
+    with reading(services.db) as connection:
+        state, kept = snapshots.current(connection, conversation)
+    while True:
+        step = _next(turn, state)
+        if step is None:
+            if _rest(services, conversation, state, kept):
+                return None
+        elif turn.stopping():
+            return queues.BACKGROUND if turn.background else queues.CHAT
+        elif state.background and not turn.background and isinstance(step, AskModel | RunTool | GiveUpTool):
+            return queues.BACKGROUND
+        elif isinstance(step, AskModel) and (wait := pacing.pause(state, services.settings.debounce_seconds, now())):
+            time.sleep(min(wait, NAP))
+        else:
+            perform(step, turn, state)
+        with reading(services.db) as connection:
+            state = fold(log.read(connection, conversation, after=state.seq), state)
+
+
+def _next(turn: Turn, state: Conversation) -> Step | None:
+    late = None
+    if turn.ends < time.monotonic() and (turn.background or not state.background):
+        late = "late" if turn.background else "background"
+    return next_step(state, lambda input, quiz: quizzes.read(input["text"], quiz) is not None, late)
+
+
+def _rest(services: Services, conversation: str, state: Conversation, kept: int) -> bool:
+    """Let the conversation sleep; False if something has come meanwhile."""
+    with writing(services.db) as tx:
+        if not log.sleep(tx, conversation, state.seq):
+            return False
+        if state.seq - kept >= snapshots.EVERY:
+            snapshots.keep(tx, conversation, state)
+        return True
+
+
+def perform(step: Step, turn: Turn, state: Conversation) -> None:
+    """Do the one thing asked and log it: the only place where something happens."""
+    match step:
+        case Obey(input):
+            words.obey(turn, state, input)
+        case QueueReply(reply):
+            replying.queue(turn, state, reply)
+        case JudgeQuiz(input, quiz):
+            quizzing.judge(turn, state, input, quiz)
+        case OpenTurn(at):
+            opening.open_turn(turn, state, at)
+        case AskModel():
+            answering.ask(turn, state, step)
+        case RunTool(call):
+            running.run(turn, state, call)
+        case GiveUpTool(call):
+            running.give_up(turn, call)
+        case StopTurn(at, reason):
+            event = MovedToBackground(str(at)) if reason == "background" else TurnStopped(str(at), reason)
+            with writing(turn.services.db) as tx:
+                log.append(tx, turn.conversation, [event], caused_by=at)
+        case _:
+            assert_never(step)

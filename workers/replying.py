@@ -1,0 +1,74 @@
+"""Dress a reply for its channel and hand it to the outbox, in one transaction with its event and its price."""
+
+from collections.abc import Callable
+
+import sqlalchemy as sa
+
+from bot.channels import outbox, sms, whatsapp
+from bot.conversation import log
+from bot.conversation.events import Event, ReplyQueued
+from bot.conversation.fold import Conversation
+from bot.db import writing
+from bot.learners import accounts, credits, files, quizzes
+from bot.texts import say
+from workers import delivery
+from workers.context import Turn
+
+CHANNELS = {"whatsapp": whatsapp, "sms": sms}
+
+
+def queue(turn: Turn, state: Conversation, reply: dict) -> None:
+    """Queue a reply that the fold says is waiting."""
+    send(turn, state, reply["key"], text_of(turn, state, reply), reply["cause"], final=reply.get("final", False),
+         attach=not reply["key"].startswith("reply:") or reply.get("final", False))
+
+
+def text_of(turn: Turn, state: Conversation, reply: dict) -> str:
+    language = state.profile.get("language", "fr")
+    if "quiz" in reply:
+        return quizzes.prompt(reply["quiz"], language)
+    if "say" in reply:
+        return say(language, reply["say"], **reply.get("values", {}))
+    return reply["text"]
+
+
+def send(turn: Turn, state: Conversation, key: str, text: str, cause: int, *, also: tuple[Event, ...] = (), final: bool = False,
+         attach: bool = False, continues: bool = False, pages: list | None = None, effect: Callable | None = None) -> bool:
+    """
+    Log *also* and the ReplyQueued *key*, and put its first page into the outbox; False if it was queued before.
+
+    final: the answer of a turn, which costs a credit. attach: send the files made in this turn along. pages: already dressed ones.
+    effect(tx, person): what else is written in the same transaction.
+    """
+    services, row = turn.services, turn.row()
+    with writing(services.db) as tx:
+        person = accounts.person(tx, row.address)
+        attached = files.owned(tx, person.owner, list(state.files)) if attach else []
+        shown, media = _with_files(services.settings, row.channel, text, attached)
+        pages = pages if pages is not None else [list(p) for p in CHANNELS[row.channel].pages(shown, state.profile.get("language", "fr"))]
+        price = credits.TURN_PRICE if final and person.learner and not state.forked else 0
+        event = ReplyQueued(key, text, pages[0] if pages else [], pages[1:], [f.id for f in attached], price, continues)
+        if not log.append(tx, turn.conversation, [*also, event], caused_by=cause):
+            return False
+        if effect:
+            effect(tx, person)
+        if not state.forked:
+            _hand_over(tx, turn.conversation, row.address, key, event, media)
+            if price:
+                credits.move(tx, person.learner.id, -price, key=f"turn:{turn.conversation}:{key}", counterpart="usage", reason="answer")
+    if not state.forked:
+        delivery.deliver_now(services, row.address)
+    return True
+
+
+def _hand_over(tx: sa.Connection, conversation: str, address: str, key: str, event: ReplyQueued, media: list[str]) -> None:
+    messages = [(part, None) for part in event.parts] + [("", url) for url in media]
+    outbox.put(tx, address, f"{conversation}:{key}", messages, conversation)
+
+
+def _with_files(settings, channel: str, text: str, attached: list[sa.Row]) -> tuple[str, list[str]]:
+    """The text with the links that must be in it, and the addresses that go as media: WhatsApp takes some kinds, SMS none."""
+    urls = {f.id: files.url(settings, f) for f in attached}
+    media = [f.id for f in attached if channel == "whatsapp" and f.filename.rsplit(".", 1)[-1] in files.ATTACHABLE]
+    links = [urls[f.id] for f in attached if f.id not in media and urls[f.id] not in text]
+    return "\n".join([text, *links]) if text else "\n".join(links), [urls[i] for i in media]

@@ -1,0 +1,130 @@
+"""
+`python -m workers.serve`: RQ workers, several processes of several threads.
+
+A turn waits for a model, not for a processor, so one process carries many: each thread is an RQ worker of its own with its own
+connection. The parent imports everything once and forks, and starts a process again when it dies.
+"""
+
+import argparse
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+
+from rq import Queue, SimpleWorker
+from rq.timeouts import TimerDeathPenalty
+
+from bot import config, queues
+from bot.services import connect_redis
+from bot.supervisor import Child, Supervisor, end_with_parent
+from workers import delivery, process, turn  # noqa: F401  loaded before the fork, shared by the children
+
+DELIVERERS, BACKGROUNDERS = 2, 2  # threads for the other queues, beside WORKER_THREADS for chat
+WARM_SECONDS = 20  # how long running turns may take to reach their next step when the process is asked to end
+logger = logging.getLogger(__name__)
+
+
+class ThreadWorker(SimpleWorker):
+    """An RQ worker inside a thread: time limits by timer instead of alarm, no signal handlers."""
+
+    death_penalty_class = TimerDeathPenalty
+
+    def _install_signal_handlers(self) -> None:
+        pass
+
+
+class Forked:
+    """A forked child with the few methods of Popen that the supervisor uses."""
+
+    def __init__(self, run):
+        self.pid, self.returncode = os.fork(), None
+        if self.pid == 0:
+            end_with_parent()
+            code = 1
+            try:
+                run()
+                code = 0
+            finally:
+                logging.shutdown()
+                os._exit(code)
+
+    def poll(self) -> int | None:
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        import subprocess
+
+        ends = time.monotonic() + timeout if timeout is not None else None
+        while self.poll() is None:
+            if ends is not None and time.monotonic() > ends:
+                raise subprocess.TimeoutExpired("worker", timeout)
+            time.sleep(0.02)
+        return self.returncode
+
+    def terminate(self) -> None:
+        os.kill(self.pid, signal.SIGTERM)
+
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+
+
+def run_process(names: list[str]) -> None:
+    """One worker process: threads until SIGTERM, then each ends at its next step."""
+    settings = process.services().settings
+    counts = {queues.CHAT: settings.worker_threads, queues.DELIVERY: DELIVERERS, queues.BACKGROUND: BACKGROUNDERS}
+    threads = [threading.Thread(target=_work, args=(name, settings.redis_url), name=f"{name}-{n}", daemon=True)
+               for name in names for n in range(counts[name])]
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: process.stopping.set())
+    for thread in threads:
+        thread.start()
+    process.stopping.wait()
+    ends = time.monotonic() + WARM_SECONDS
+    while any(t in _busy for t in threads) and time.monotonic() < ends:
+        time.sleep(0.05)
+
+
+_busy: set[threading.Thread] = set()
+
+
+def _work(name: str, redis_url: str) -> None:
+    """Be an RQ worker, and be one again when Redis went away."""
+    while not process.stopping.is_set():
+        try:
+            connection = connect_redis(redis_url, blocking=True)
+            worker = ThreadWorker([Queue(name, connection=connection)], connection=connection, worker_ttl=60, maintenance_interval=60,
+                                  name=f"{name}-{os.getpid()}-{threading.get_ident():x}-{time.monotonic_ns():x}")
+            worker.log.setLevel(logging.ERROR)
+            worker.push_exc_handler(_told)
+            worker.work(logging_level="ERROR")
+        except Exception as problem:
+            logger.warning("worker thread begins again: %s", type(problem).__name__)
+        process.stopping.wait(0.5)
+
+
+def _told(job, kind, problem, trace) -> bool:
+    logger.error("job %s failed: %s: %s", job.func_name, kind.__name__, str(problem)[:200])
+    return False
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="palabre worker", description="Take turns, deliver messages.")
+    parser.add_argument("--queues", default=",".join((queues.CHAT, queues.BACKGROUND, queues.DELIVERY)))
+    parser.add_argument("--processes", type=int, default=2)
+    args = parser.parse_args()
+    names = [n.strip() for n in args.queues.split(",") if n.strip()]
+    if unknown := set(names) - {queues.CHAT, queues.BACKGROUND, queues.DELIVERY}:
+        parser.error(f"no such queue: {', '.join(sorted(unknown))}")
+    config.require_service(config.load())
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
+    Supervisor([Child(f"worker {n + 1}", lambda: Forked(lambda: run_process(names))) for n in range(max(1, args.processes))]).run()
+
+
+if __name__ == "__main__":
+    main()

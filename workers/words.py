@@ -1,0 +1,120 @@
+"""What each control word does. They work without a model and without credits."""
+
+from bot.channels import inbox, outbox
+from bot.conversation import log, snapshots
+from bot.conversation.events import ConversationEnded, TurnStopped, Unanswered
+from bot.conversation.fold import Conversation
+from bot.db import addresses, reading, writing
+from bot.learners import accounts, credits, files
+from bot.texts import say
+from workers import replying
+from workers.context import Turn
+
+
+def obey_waiting(turn: Turn) -> None:
+    """Obey the control words that wait, while another worker has the turn."""
+    with reading(turn.services.db) as connection:
+        state, _ = snapshots.current(connection, turn.conversation)
+    for input in state.inbox:
+        if input["command"]:
+            obey(turn, state, input)
+
+
+def obey(turn: Turn, state: Conversation, input: dict) -> None:
+    with reading(turn.services.db) as connection:
+        person = accounts.person(connection, turn.row().address)
+    if person.opted_out and input["command"] != "start":
+        return _unanswered(turn, input, "opted_out")
+    language = person.language
+    match input["command"]:
+        case "help":
+            _reply(turn, state, input, say(language, f"words.help_{person.channel}") + "\n" + say(language, f"words.help_{person.mode}"))
+        case "stop":
+            _stop(turn, state, input, person)
+        case "start":
+            with writing(turn.services.db) as tx:
+                tx.execute(addresses.update().where(addresses.c.address == person.address).values(opted_out=False))
+            _reply(turn, state, input, say(language, "words.started"))
+        case "cancel":
+            _cancel(turn, state, input, language)
+        case "balance":
+            _reply(turn, state, input, _balance(turn, person))
+        case "more":
+            _more(turn, state, input, language)
+        case "new":
+            _begin_anew(turn, state, input, person)
+        case "signup":
+            _reply(turn, state, input, say(language, "words.signup" if person.learner is None else "words.signed_up"))
+        case "status":
+            working = bool(state.calls) or state.heard > state.read
+            _reply(turn, state, input, say(language, "words.status_working" if working else "words.status_idle"))
+        case "files":
+            _reply(turn, state, input, _files(turn, person))
+        case _:
+            _reply(turn, state, input, say(language, "words.not_yet"))
+
+
+def _reply(turn: Turn, state: Conversation, input: dict, text: str, also: tuple = ()) -> None:
+    replying.send(turn, state, f"command:{input['id']}", text, input["seq"], also=also)
+
+
+def _unanswered(turn: Turn, input: dict, why: str) -> None:
+    with writing(turn.services.db) as tx:
+        log.append(tx, turn.conversation, [Unanswered(input["id"], why)], caused_by=input["seq"])
+
+
+def _stop(turn: Turn, state: Conversation, input: dict, person: accounts.Person) -> None:
+    """Opt the address out. On WhatsApp one word says so; on SMS the network answers STOP by itself."""
+    events: list = [TurnStopped(f"{state.heard}", "cancelled")] if _working(state) else []
+    with writing(turn.services.db) as tx:
+        if not log.append(tx, turn.conversation, [*events, Unanswered(input["id"], "stop")], caused_by=input["seq"]):
+            return
+        outbox.opt_out(tx, person.address)
+        if person.channel == "whatsapp":
+            outbox.put(tx, person.address, f"{turn.conversation}:farewell:{input['id']}", [(say(person.language, "words.stopped"), None)],
+                       turn.conversation)
+    replying.delivery.deliver_now(turn.services, person.address)
+
+
+def _working(state: Conversation) -> bool:
+    return bool(state.calls) or state.heard > state.read
+
+
+def _cancel(turn: Turn, state: Conversation, input: dict, language: str) -> None:
+    if _working(state):
+        _reply(turn, state, input, say(language, "words.cancelled"), also=(TurnStopped(f"{state.heard}", "cancelled"),))
+    else:
+        _reply(turn, state, input, say(language, "words.nothing_to_cancel"))
+
+
+def _balance(turn: Turn, person: accounts.Person) -> str:
+    if person.learner is None:
+        return say(person.language, "words.balance_guest", limit=turn.services.settings.guest_messages_per_day)
+    with reading(turn.services.db) as connection:
+        return say(person.language, "words.balance", credits=credits.balance(connection, person.learner.id))
+
+
+def _more(turn: Turn, state: Conversation, input: dict, language: str) -> None:
+    """The next page of the last answer."""
+    if state.rest:
+        pages = [list(page) for page in state.rest]
+        replying.send(turn, state, f"command:{input['id']}", "\n".join(pages[0]), input["seq"], pages=pages, continues=True)
+    else:
+        _reply(turn, state, input, say(language, "words.nothing_more"))
+
+
+def _begin_anew(turn: Turn, state: Conversation, input: dict, person: accounts.Person) -> None:
+    with writing(turn.services.db) as tx:
+        current = inbox.open_address(tx, person.address).conversation_id
+        if current == turn.conversation:
+            inbox.begin_anew(tx, person.address)
+    _reply(turn, state, input, say(person.language, "words.begun_anew"), also=(ConversationEnded(input["id"]),))
+
+
+def _files(turn: Turn, person: accounts.Person) -> str:
+    with reading(turn.services.db) as connection:
+        found = files.newest(connection, person.owner, limit=5)
+    if not found:
+        return say(person.language, "words.no_files")
+    lines = [f"- {f.filename} : {files.url(turn.services.settings, f)}" for f in found]
+    return "\n".join([say(person.language, "words.files"), *lines])
