@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from bot.errors import ToolError
 
 INSIDE_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home", "corp", "test", "invalid", "onion", "arpa")
-NUMERIC = re.compile(r"(?:0x[0-9a-f]*|\d+)", re.I)  # a host whose last part is a number is an IPv4 address to a browser: 2130706433, 0x7f.1, 010.0.0.1
+NUMERIC = re.compile(r"0x[0-9a-f]*|\d+", re.I)  # a host that ends in a number is an IPv4 address to a browser: 2130706433, 0x7f.1
 LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 NOT_PUBLIC = [ipaddress.ip_network(n) for n in (
     "168.63.129.16/32",  # Azure's own server beside every machine, although the address is public
@@ -21,7 +21,7 @@ SIX_TO_FOUR = ipaddress.ip_network("2002::/16")
 
 def check(url: str) -> None:
     """Raises ToolError, for the model to read, unless *url* is a public http(s) address whose name resolves to public machines only."""
-    if re.search(r"[\x00-\x20\x7f\\]|\s", url):
+    if re.search(r"[\x00-\x20\x7f\\\ud800-\udfff]|\s", url):
         raise ToolError("The address has a blank, a control character or a backslash in it; give the plain address of the page.")
     try:
         parts = urlsplit(url)

@@ -61,3 +61,13 @@ def wait(process: subprocess.Popen, url: str, folder: Path) -> None:
         finally:
             client.close()
     raise SettingsError(f"Valkey does not start; it says: {(folder / 'valkey.log').read_text(errors='replace')[-300:].strip()}")
+
+
+def answers(url: str) -> bool:
+    client = redis.Redis.from_url(url)
+    try:
+        return bool(client.ping())
+    except redis.RedisError:
+        return False
+    finally:
+        client.close()

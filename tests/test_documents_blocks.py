@@ -50,7 +50,8 @@ def test_runs_carry_their_style():
     assert styled["f"].link == "https://x.org" and styled["g"] == Run("g", bold=True, italic=True)
 
 
-@pytest.mark.parametrize("text", ["f(x)<g(x)>0 et List<String>", "a<br>b", "<b>non fermé", "AT&T, 5 < 7", "<script>x</script>", "5 $ et 10 $"])
+@pytest.mark.parametrize("text", ["f(x)<g(x)>0 et List<String>", "a<br>b", "<b>non fermé", "AT&T, 5 < 7",
+                                  "<script>x</script>", "5 $ et 10 $"])
 def test_tags_and_signs_are_text(text):
     """What looks like HTML is printed as written."""
     assert parse(text) == [Paragraph([Run(text)])]

@@ -42,7 +42,7 @@ from bot.documents.maths import formula_at, replace_maths, to_unicode
     pytest.param(r"\lim_{x \to 0}\frac{\sin x}{x}", "lim(x→0) (sin x)/x", id="limit"),
     pytest.param(r"2\sin x+\cos(2x)", "2 sin x+cos(2x)", id="functions"),
     pytest.param(r"\log_{10} x", "log₁₀ x", id="logarithm"),
-    pytest.param(r"\forall x\in\mathbb{R}", "∀ x ∈ ℝ", id="sets"),
+    pytest.param(r"\forall x\in\mathbb{R}", "∀x ∈ ℝ", id="sets"),
     pytest.param(r"x\not\in A", "x ∉ A", id="negation"),
     pytest.param(r"\begin{cases} x+y=3 \\ x-y=1 \end{cases}", "{ x+y=3 ; x-y=1", id="system"),
     pytest.param(r"\begin{pmatrix}1&2\\3&4\end{pmatrix}", "(1 2 ; 3 4)", id="matrix"),
@@ -52,6 +52,7 @@ from bot.documents.maths import formula_at, replace_maths, to_unicode
     pytest.param(r"\left\{1;2\right\}", "{1;2}", id="brackets"),
     pytest.param(r"50\%", "50%", id="percent"),
     pytest.param(r"\foo{x}", "foo x", id="unknown command"),
+    pytest.param(r"\Delta = b^2 - 4ac", "Δ = b² - 4ac", id="spaces around signs stay"),
     pytest.param("", "", id="empty"),
 ])
 def test_latex_is_shown_in_unicode(latex, text):

@@ -19,7 +19,7 @@ from bot.documents.names import safe_filename
     pytest.param("x.pdf.exe", "x.pdf", id="two extensions"),
     pytest.param("a\0.pdf", "a.pdf", id="NUL"),
     pytest.param("CON", "CON_.pdf", id="device name"),
-    pytest.param("nul.tar", "nul_.tar.pdf", id="device name with an extension"),
+    pytest.param("nul.tar", "nul_tar.pdf", id="device name with an extension"),
     pytest.param("é" * 300 + ".pdf", "e" * 20 + ".pdf", id="300 letters"),
     pytest.param("...htaccess", "htaccess.pdf", id="leading dots"),
     pytest.param("-rf", "rf.pdf", id="leading hyphen"),

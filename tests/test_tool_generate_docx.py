@@ -6,7 +6,7 @@ import pytest
 from bot.db import files
 from bot.errors import ToolError
 from bot.learners import files as library
-from tests.conftest import rows
+from conftest import rows
 from tools.generate_docx import generate_docx
 from tools.offered import check
 

@@ -5,7 +5,7 @@ import pytest
 from bot.db import files
 from bot.errors import ToolError
 from bot.learners import files as library
-from tests.conftest import rows
+from conftest import rows
 from tools.generate_md import generate_md
 from tools.offered import check
 

@@ -8,7 +8,7 @@ from pypdf import PdfReader
 from bot.db import files
 from bot.errors import ToolError
 from bot.learners import files as library
-from tests.conftest import rows
+from conftest import rows
 from tools.generate_pdf import generate_pdf
 from tools.offered import check
 

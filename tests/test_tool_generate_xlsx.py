@@ -1,12 +1,14 @@
 """generate_xlsx: sheets in, a workbook in the person's library."""
 
+import io
+
 import openpyxl
 import pytest
 
 from bot.db import files
 from bot.errors import ToolError
 from bot.learners import files as library
-from tests.conftest import rows
+from conftest import rows
 from tools.generate_xlsx import generate_xlsx
 from tools.offered import check
 
@@ -17,7 +19,7 @@ def made(services, context, sheets):
     check("generate_xlsx", {"title": "Bilan", "sheets": sheets})
     generate_xlsx(context, "Bilan", sheets, key="c1")
     context.tx.commit()
-    return openpyxl.load_workbook(library.path(services.settings, rows(services, files)[0]))
+    return openpyxl.load_workbook(io.BytesIO(library.path(services.settings, rows(services, files)[0]).read_bytes()))
 
 
 def test_a_workbook_has_its_columns_in_row_one_and_formulas_that_compute(services, make_context):

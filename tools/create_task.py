@@ -24,4 +24,4 @@ def create_task(context: Context, title: str, *, priority: str = "normal", due_d
     """Raises ToolError for a date that is none or is past."""
     due = tasks.read_due(due_date, context.person) if due_date.strip() else None
     number = tasks.create(context.tx, key=f"task:{key}", owner=context.person.owner, title=title, priority=priority, due_at=due, tags=tags or [])
-    return {"success": True, "task": number, "title": title.strip(), "due": context.person.local(due).isoformat() if due else None}
+    return {"success": True, "task": number, "due": context.person.local(due).isoformat() if due else None}

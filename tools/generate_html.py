@@ -1,5 +1,6 @@
 """A web page in one file, from Markdown or HTML."""
 
+from bot.learners.visible import visible
 from tools import making
 from tools.context import Context
 
@@ -21,8 +22,8 @@ SCHEMA = {
 
 
 def generate_html(context: Context, title: str, content: str, *, filename: str = "", key: str) -> dict:
-    """Raises DocumentError for content that cannot be put on paper."""
+    """Raises DocumentError for content that cannot be put on a page."""
     from bot.documents import html  # a heavy library behind it
 
     data = html.render_html(title, content)
-    return making.keep(context, data, extension="html", title=title, filename=filename, text=f"# {title}\n\n{content}", key=key)
+    return making.keep(context, data, extension="html", title=title, filename=filename, text=visible(data.decode()), key=key)

@@ -20,7 +20,7 @@ SCHEMA = {
 
 
 def generate_md(context: Context, title: str, content: str, *, filename: str = "", key: str) -> dict:
-    """Raises DocumentError for content that cannot be put on paper."""
+    """Raises DocumentError for content that cannot be kept in a file."""
     from bot.documents import markdown_file  # a heavy library behind it
 
     data = markdown_file.render_md(title, content)

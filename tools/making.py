@@ -1,6 +1,7 @@
 """The last step of every tool that makes a document: keep the file, hand it over with the answer."""
 
 from bot.documents import names
+from bot.documents.clean import clean
 from bot.learners import files
 from tools.context import Context
 
@@ -14,6 +15,6 @@ def keep(context: Context, data: bytes, *, extension: str, title: str, filename:
     Returns {"file_id", "filename", "url"}.
     """
     row = files.save(context.settings, context.tx, key=key, owner=context.person.owner, origin="generated",
-                     filename=names.safe_filename(filename or title, extension, fallback=extension), data=data, text=text[:LONGEST_TEXT])
+                     filename=names.safe_filename(filename or title, extension, fallback=extension), data=data, text=clean(text)[:LONGEST_TEXT])
     context.made.append(row.id)
     return {"file_id": row.id, "filename": row.filename, "url": files.url(context.settings, row)}

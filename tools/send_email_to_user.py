@@ -1,8 +1,8 @@
 """An e-mail to the person's own address, and to no other."""
 
-from bot.db import count_today, writing
+from bot.db import count_today, reading, writing
 from bot.errors import ToolError
-from bot.learners import files, mail
+from bot.learners import mail
 from tools.context import Context
 
 SCHEMA = {
@@ -31,8 +31,9 @@ def send_email_to_user(context: Context, subject: str, body: str, *, attachment_
     if not learner.email_verified:
         raise ToolError("The person's e-mail address is not verified yet, so nothing was sent. They can confirm it on their profile page "
                         f"({context.settings.public_url}/me); offer a WhatsApp message or a file here instead.")
+    with reading(context.services.db) as connection:
+        attachments = mail.attachments(context.settings, connection, person.owner, attachment_file_ids or [])
     with writing(context.services.db) as tx:  # counted before it leaves: a crash must not give a mail for free
-        attachments = files.attachments(context.settings, tx, person.owner, attachment_file_ids or [])
         if count_today(tx, person.owner, "mail", person.today()) > MAILS_PER_DAY:
             raise ToolError(f"Today's {MAILS_PER_DAY} e-mails to this person are used up; nothing was sent. Try again tomorrow.")
     mail.send(context.settings, learner.email, subject, body, attachments)

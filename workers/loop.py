@@ -23,9 +23,10 @@ from bot.conversation.fold import (
 from bot.db import now, reading, writing
 from bot.learners import quizzes
 from bot.services import Services
-from workers import answering, opening, pacing, quizzing, replying, running, words
+from workers import answering, delivery, opening, pacing, quizzing, replying, running, words
 from workers.context import Turn
 
+SPEAKING = (Obey, QueueReply, JudgeQuiz)  # steps that put something into the outbox
 NAP = 0.2  # seconds between two looks at the log while more bubbles may come
 
 
@@ -34,11 +35,14 @@ def advance(turn: Turn) -> str | None:
     services, conversation = turn.services, turn.conversation
     with reading(services.db) as connection:
         state, kept = snapshots.current(connection, conversation)
+    spoken = None  # whether something waits in the outbox; if this is forgotten, the clock finds it
     while True:
         step = _next(turn, state)
+        if spoken and step is not None and not isinstance(step, SPEAKING):
+            spoken = _deliver(turn)
         if step is None:
             if _rest(services, conversation, state, kept):
-                return None
+                return _deliver(turn) if spoken else None
         elif turn.stopping():
             return queues.BACKGROUND if turn.background else queues.CHAT
         elif state.background and not turn.background and isinstance(step, AskModel | RunTool | GiveUpTool):
@@ -47,8 +51,17 @@ def advance(turn: Turn) -> str | None:
             time.sleep(min(wait, NAP))
         else:
             perform(step, turn, state)
+            spoken = spoken or isinstance(step, SPEAKING)
         with reading(services.db) as connection:
             state = fold(log.read(connection, conversation, after=state.seq), state)
+
+
+def _deliver(turn: Turn) -> None:
+    """
+    Send what was said. Before anything slow begins, so that nobody waits; and at the end only after the conversation was let
+    go to sleep, because the answer to what is sent now is a turn of its own.
+    """
+    delivery.deliver_now(turn.services, turn.row().address)
 
 
 def _next(turn: Turn, state: Conversation) -> Step | None:

@@ -45,6 +45,6 @@ def _profile(tx: sa.Connection, person: accounts.Person, settings) -> dict:
         "today": f"{DAYS[today.weekday()]} {today.isoformat()}",
         "limits": {"iterations": settings.max_iterations, "extended": settings.max_iterations_extended},
         "owner": person.owner, "name": learner and learner.name, "grade": learner and learner.grade,
-        "facts": memories.facts(tx, person.owner) if learner else [],
+        "facts": [row.fact for row in memories.facts(tx, person.owner)] if learner else [],
     }
     return {key: value for key, value in found.items() if value}

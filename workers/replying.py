@@ -11,7 +11,6 @@ from bot.conversation.fold import Conversation
 from bot.db import writing
 from bot.learners import accounts, credits, files, quizzes
 from bot.texts import say
-from workers import delivery
 from workers.context import Turn
 
 CHANNELS = {"whatsapp": whatsapp, "sms": sms}
@@ -56,8 +55,6 @@ def send(turn: Turn, state: Conversation, key: str, text: str, cause: int, *, al
             _hand_over(tx, turn.conversation, row.address, key, event, media)
             if price:
                 credits.move(tx, person.learner.id, -price, key=f"turn:{turn.conversation}:{key}", counterpart="usage", reason="answer")
-    if not state.forked:
-        delivery.deliver_now(services, row.address)
     return True
 
 

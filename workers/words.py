@@ -7,7 +7,7 @@ from bot.conversation.fold import Conversation
 from bot.db import addresses, reading, writing
 from bot.learners import accounts, credits, files
 from bot.texts import say
-from workers import replying
+from workers import delivery, replying
 from workers.context import Turn
 
 
@@ -15,9 +15,11 @@ def obey_waiting(turn: Turn) -> None:
     """Obey the control words that wait, while another worker has the turn."""
     with reading(turn.services.db) as connection:
         state, _ = snapshots.current(connection, turn.conversation)
-    for input in state.inbox:
-        if input["command"]:
-            obey(turn, state, input)
+    words = [input for input in state.inbox if input["command"]]
+    for input in words:
+        obey(turn, state, input)
+    if words:
+        delivery.deliver_now(turn.services, turn.row().address)
 
 
 def obey(turn: Turn, state: Conversation, input: dict) -> None:
@@ -73,7 +75,6 @@ def _stop(turn: Turn, state: Conversation, input: dict, person: accounts.Person)
         if person.channel == "whatsapp":
             outbox.put(tx, person.address, f"{turn.conversation}:farewell:{input['id']}", [(say(person.language, "words.stopped"), None)],
                        turn.conversation)
-    replying.delivery.deliver_now(turn.services, person.address)
 
 
 def _working(state: Conversation) -> bool:

@@ -54,7 +54,7 @@ DUNDER = regex.compile(r"__(?:init|main|name|str|repr|len|file|doc|dict|class|ca
 ADDRESS = r"\(\s*<?((?:[^\s()<>`]|\([^\s()<>`]*\))*)>?(?:\s+(?:\"[^\"\n]*\"|'[^'\n]*'))?\s*\)"
 LINK = regex.compile(r"!?\[((?:[^\[\]\\]|\\.|!?\[[^\[\]\n]*\](?:\([^()\s]*\))?)*)\]" + ADDRESS)
 REFERENCE = regex.compile(r"!?\[([^\[\]\n]+)\]\[([^\[\]\n]*)\]")
-AUTOLINK = regex.compile(r"<((?:https?://|mailto:)[^\s<>]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)>")
+AUTOLINK = regex.compile(r"<((?:https?://|mailto:)[^\s<>`]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)>")
 ENTITY = regex.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 TAG = regex.compile(r"(?i)<(b|strong|i|em|u|s|del|strike|sub|sup|p|div|span|center|small|big|mark|kbd|code)(?:\s[^<>\n]*)?>")
 BREAK = regex.compile(r"(?i)<br\s*/?>\n?")
@@ -63,6 +63,7 @@ ESCAPE = regex.compile(r"\\([!-/:-@\[-`{-~])")
 TICKS = regex.compile(r"`+")
 RUN = regex.compile(r"\*+|_+|~+")
 PLAIN = regex.compile(r"[^\\`$<&\[!*_~hw]+|[hw!&]|.", regex.DOTALL)
+LOOSE = regex.compile(r"^\*\* +([^*\n]*\p{L}{2}[^*\n]*?) *\*\*(?!\w)")  # "** Important **" at the beginning: bold in every reader's eyes
 TAGGED = {"b": "bold", "strong": "bold", "i": "italic", "em": "italic", "s": "strike", "del": "strike", "strike": "strike"}
 SUPER = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ")
 SUB = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
@@ -70,6 +71,7 @@ SUB = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌�
 
 def inline(text: str, references: dict[str, str] | None = None) -> tuple[Inline, ...]:
     """*text* (a paragraph, a cell, a title) as plain strings, code, links and marks. Formulas are Unicode text already."""
+    text = LOOSE.sub(r"**\1**", text)
     nodes, at = [], 0
     while at < len(text):
         node, at = _next(text, at, references or {})
@@ -205,8 +207,10 @@ def _paired(nodes: list) -> tuple[Inline, ...]:
             opener = nodes[start]
             size = 2 if min(opener.count, closer.count) >= 2 else 1
             kind = "strike" if closer.sign == "~" else ("", "italic", "bold")[size]
-            touching = opener.before.isalnum() or closer.behind.isalnum()
             children = _settled(nodes[start + 1:at])
+            apart = closer.behind.isalnum() and not _flat(children)[-1].isalnum()  # "**Note :**text" lacks a blank
+            touching = opener.before.isalnum() or (closer.behind.isalnum() and not apart)
+            nodes[at + 1:at + 1] = [" "] * apart
             nodes[start + 1:at] = [Mark(kind, children, touching, _depth(children) + 1)]
             opener.count -= size
             closer.count -= size

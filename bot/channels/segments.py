@@ -39,6 +39,8 @@ def segments(text: str) -> int:
     """How many SMS segments *text* is billed as; the empty text counts as one, as any message does."""
     alphabet = encoding(text)
     room = MANY[alphabet]
+    if alphabet == "GSM-7" and EXTENDED.isdisjoint(text):
+        return 1 if len(text) <= ONE[alphabet] else -(-len(text) // room)
     sizes = list(_sizes(text, room))
     if sum(sizes) <= ONE[alphabet]:
         return 1

@@ -51,10 +51,10 @@ def cheapest(text: str) -> str:
     """*text*, unless plain letters for those outside GSM-7 save a segment; emoji are given up only where they alone stand in the way."""
     if encoding(text) == "GSM-7":
         return text
-    for candidate in (transliterate(text), transliterate(EMOJI.sub(_no_picture, text))):
-        if encoding(candidate) == "GSM-7":
-            return candidate if segments(candidate) < segments(text) else text
-    return text
+    candidate = transliterate(text)
+    if encoding(candidate) != "GSM-7":
+        candidate = transliterate(EMOJI.sub(_no_picture, text))
+    return candidate if encoding(candidate) == "GSM-7" and segments(candidate) < segments(text) else text
 
 
 def _no_picture(found) -> str:

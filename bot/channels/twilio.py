@@ -169,3 +169,8 @@ def _called(call):
         raise SendError("Twilio cannot be reached", retryable=True) from problem
     except (requests.RequestException, json.JSONDecodeError, TwilioException, OSError) as problem:
         raise SendError(f"no answer from Twilio: {type(problem).__name__}", ambiguous=True) from problem
+
+
+def reach(services) -> None:
+    """Ask for one message, to see that the account answers. Raises SendError."""
+    _called(lambda: services.twilio.messages.list(limit=1, page_size=1))

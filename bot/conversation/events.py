@@ -125,7 +125,7 @@ class Error:
 
     id: str
     error: str  # for a model, one of workers.recovery.KINDS
-    about: str = "model"  # or tool
+    about: str = "model"  # or tool, or turn
     detail: str = ""
     data: dict | None = None  # what the next try needs to know: model, retry_after (s), affordable_tokens
 

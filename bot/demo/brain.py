@@ -25,7 +25,10 @@ SEARCH = re.compile(r"\bcherche|\brecherche|\binternet|\bsur le web|\bweb\b|\bgo
                     r"\baujourd'hui|\bactuel|\bsearch|\bnews\b|\bweather|\btoday\b|\blatest|qui est le president|who is the president")
 HELLO = re.compile(r"^\W*(bonjour|bonsoir|salut|hello|hi|hey|coucou|salam|akwaba)\b")
 THANKS = re.compile(r"\bmerci|\bthank")
-WHO = re.compile(r"qui es[- ]tu|tu es qui|ton nom|comment tu t'appelle|es[- ]tu (un|une) (robot|ia)|who are you|your name|are you (a|an) (robot|ai)")
+WHO = re.compile(r"qui es[- ]tu|tu es qui|ton nom|comment tu t'appelle|es[- ]tu une? (robot|ia)|who are you|your name|"
+                 r"are you an? (robot|ai)")
+VERDICT = re.compile(r":\s*(?:(juste|correcte?|vrai|bonne reponse|right|true)|(faux|fausse|incorrecte?|mauvaise reponse|wrong|false))"
+                     r"\s*(?:[.;!,]|$)")
 WRONG = re.compile(r"incorrect|inexact|mauvais|wrong|❌|pas (?:juste|correct|bon)|not (?:right|correct)|faux|fausse|rate\b|false")
 RIGHT = re.compile(r"juste|correct|bonne?\b|right|✅|exact|reussi|true|vrai")
 
@@ -47,7 +50,7 @@ def answer(messages: list[dict], tools: list[dict]) -> Answer:
     talk = read(messages, tools)
     found = after_tools(talk) if talk.results else reply(talk)
     if talk.first and found.text:
-        found = replace(found, text=f"{say(talk.language, 'notice')}\n\n{found.text}")
+        found = replace(found, text=f"{say(talk.language, 'notice_brief' if talk.brief else 'notice')}\n\n{found.text}")
     return found
 
 
@@ -79,12 +82,12 @@ def reply(talk: Talk) -> Answer:
 
 
 def what_it_can(talk: Talk) -> str:
-    return say(talk.language, "can", topics=titles(talk))
+    return say(talk.language, "can_brief" if talk.brief else "can", topics=labels(talk))
 
 
-def titles(talk: Talk) -> str:
-    found = [topic.title(talk.language) for topic in topics.bank().values()]
-    return ", ".join(title[0].lower() + title[1:] if title[1:2].islower() or title[1:2] in "'’ " else title for title in found)
+def labels(talk: Talk) -> str:
+    found = [topic.label(talk.language) for topic in topics.bank().values()]
+    return ", ".join([*found[::3], "..."] if talk.brief else found)
 
 
 def solved(talk: Talk, solution: sums.Solution) -> Answer:
@@ -103,7 +106,7 @@ def lesson(talk: Talk, topic: Topic, flat: str, new: bool) -> Answer:
     again = not new and not EXPLAIN.search(flat) and not SUMMARY.search(flat)
     if again:
         return ask(talk, topic, say(talk.language, "another", topic=topic.title(talk.language)))
-    text = topic.explanation(talk.language)
+    text = topic.lesson(talk.language, talk.brief)
     if QUIZ_NOW.search(flat) or (not talk.first and HELP.search(flat)) or (not talk.offered and HELP.search(flat)):
         return ask(talk, topic, f"{text}\n\n{say(talk.language, 'now_you')}")
     return Answer(f"{text}\n\n{offer(talk)}")
@@ -124,7 +127,8 @@ def ask(talk: Talk, topic: Topic, text: str) -> Answer:
 
 def quiz_call(exercise: Exercise, offered: frozenset[str]) -> Call | None:
     if exercise.truth is not None and "true_false_quiz" in offered:
-        return Call("true_false_quiz", {"statement": exercise.question, "correct_answer": exercise.truth, "explanation": exercise.explanation})
+        return Call("true_false_quiz", {"statement": exercise.question, "correct_answer": exercise.truth,
+                                        "explanation": exercise.explanation})
     if exercise.truth is None and "interactive_quiz" in offered:
         return Call("interactive_quiz", {"question": exercise.question, "options": list(exercise.options),
                                          "correct_index": exercise.correct_index, "explanation": exercise.explanation})
@@ -177,7 +181,7 @@ def after_quiz(talk: Talk) -> Answer:
     calls = []
     if topic and right is not None and "report_exercise_result" in talk.offered:
         calls.append(Call("report_exercise_result", {"subject": topic.subject, "correct": right, "topic": topic.title("fr"),
-                                                     "difficulty": topic.level}))
+                                                     "difficulty": topic.difficulty}))
     if right and topic and "award_bonus_credits" in talk.offered:
         calls.append(Call("award_bonus_credits", {"credits": 1, "reason": say(talk.language, "bonus_reason",
                                                                             topic=topic.title(talk.language))}))
@@ -185,11 +189,15 @@ def after_quiz(talk: Talk) -> Answer:
 
 
 def was_right(text: str) -> bool | None:
-    """What a note such as "[Quiz] … juste" says; quoted passages and "the right answer was…" are not the verdict."""
+    """What a note such as "[Quiz] … : juste." says: the word after the last colon that is one, else the first that looks like one.
+
+    Quoted passages, options in brackets and "the right answer was…" are not the verdict."""
     note = plain(text[text.lower().index("[quiz"):])
-    if found := re.search(r"\b(?:correct|juste)\W{1,4}(true|false|oui|non)", note):
+    if found := re.search(r"\b(?:correct|juste)\W{1,4}(true|false|oui|non)\b", note):
         return found[1] in ("true", "oui")
-    note = re.sub(r"«[^»]*»|“[^”]*”|\"[^\"]*\"", " ", note)
+    note = re.sub(r"«[^»]*»|“[^”]*”|\"[^\"]*\"|\([^)]*\)", " ", note)
+    if found := list(VERDICT.finditer(note)):
+        return bool(found[-1][1])
     note = re.sub(r"\b(?:la|the) (?:bonne|right|correct)e? (?:reponse|answer)", " ", note)
     wrong, right = WRONG.search(note), RIGHT.search(note)
     if not wrong and not right:
@@ -199,24 +207,29 @@ def was_right(text: str) -> bool | None:
 
 def encouragement(talk: Talk, credited: bool) -> Answer:
     topic = talk.topic()
-    title = topic.title(talk.language) if topic else "…"
     right = was_right(talk.text)
-    return Answer(say(talk.language, ("praise_credit" if credited else "praise") if right else "comfort", topic=title))
+    text = say(talk.language, ("praise_credit" if credited else "praise") if right else "comfort",
+               topic=topic.label(talk.language) if topic else "…")
+    if not talk.said:
+        return Answer(text)
+    also = reply(replace(talk, text=talk.said))  # written beside the answer
+    return replace(also, text=f"{text}\n\n{also.text}")
 
 
 # -- files and the web --------------------------------------------------------------------------------------------
 def summary(talk: Talk, topic: Topic | None) -> Answer:
     if not topic:
-        return Answer(say(talk.language, "pdf_which", topics=titles(talk)))
+        return Answer(say(talk.language, "pdf_which", topics=labels(talk)))
     if "generate_pdf" not in talk.offered:
-        return Answer(f"{say(talk.language, 'pdf_guest')}\n\n{topic.explanation(talk.language)}")
+        return Answer(f"{say(talk.language, 'pdf_guest')}\n\n{topic.lesson(talk.language, talk.brief)}")
     made = [topics.exercise(topic, topics.seed_of(topic.name, n), talk.language, statements=False) for n in range(12)]
     three = list({exercise.question: exercise for exercise in made}.values())[:3]
-    content = say(
-        talk.language, "pdf_content", explanation=topic.explanations[talk.language],
-        exercises="\n\n".join(f"**{n}.** {e.question}\n\n" + "\n".join(f"- {option}" for option in e.options) for n, e in enumerate(three, 1)),
-        answers="\n".join(f"{n}. **{e.options[e.correct_index]}** : {e.explanation}" for n, e in enumerate(three, 1)))
-    return Answer("", (Call("generate_pdf", {"title": say(talk.language, "pdf_title", topic=topic.title(talk.language)), "content": content}),))
+    asked = [f"**{n}.** {e.question}\n\n" + "\n".join(f"- {option}" for option in e.options) for n, e in enumerate(three, 1)]
+    answered = [f"{n}. **{e.options[e.correct_index]}** : {e.explanation}" for n, e in enumerate(three, 1)]
+    title = say(talk.language, "pdf_title", topic=topic.title(talk.language))
+    content = say(talk.language, "pdf_content", explanation=topic.explanation(talk.language), exercises="\n\n".join(asked),
+                  answers="\n".join(answered))
+    return Answer("", (Call("generate_pdf", {"title": title, "content": content}),))
 
 
 def search(talk: Talk) -> Answer:
@@ -235,7 +248,7 @@ def after_tools(talk: Talk) -> Answer:
     if "generate_pdf" in results:
         topic = topics.find(talk.said) or talk.topic()
         if results["generate_pdf"].failed and topic:
-            return Answer(f"{say(language, 'pdf_failed')}\n\n{topic.explanation(language)}")
+            return Answer(f"{say(language, 'pdf_failed')}\n\n{topic.lesson(language, talk.brief)}")
         return Answer(say(language, "pdf_done", topic=topic.title(language) if topic else "PDF"))
     if "web_search" in results:
         return searched(results["web_search"], language)
@@ -247,8 +260,11 @@ def after_tools(talk: Talk) -> Answer:
 
 def reason(result: Result) -> str:
     data = result.data
-    text = data.get("error") if isinstance(data, dict) else result.content
-    return re.sub(r"\s+", " ", str(text))[:200]
+    return one_line(data.get("error") if isinstance(data, dict) else result.content, 200)
+
+
+def one_line(text: object, longest: int) -> str:
+    return re.sub(r"\s+", " ", str(text or "")).strip()[:longest]
 
 
 def searched(result: Result, language: str) -> Answer:
@@ -257,8 +273,8 @@ def searched(result: Result, language: str) -> Answer:
     data = result.data
     rows = data.get("results", []) if isinstance(data, dict) else data
     if not isinstance(rows, list):
-        text = re.sub(r"\s+", " ", str(rows)).strip()
-        return Answer(say(language, "searched", results=text[:600]) if text else say(language, "search_empty"))
-    lines = [f"- **{row.get('title') or row.get('url')}** : {re.sub(r'\s+', ' ', str(row.get('content') or ''))[:160]}\n  {row.get('url') or ''}"
+        text = one_line(rows, 600)
+        return Answer(say(language, "searched", results=text) if text else say(language, "search_empty"))
+    lines = [f"- **{row.get('title') or row.get('url')}** : {one_line(row.get('content'), 160)}\n  {row.get('url') or ''}"
              for row in rows[:3] if isinstance(row, dict)]
     return Answer(say(language, "searched", results="\n".join(lines)) if lines else say(language, "search_empty"))

@@ -28,7 +28,7 @@ def make(kind: str, seed: int, language: str) -> Exercise:
     return KINDS[kind](Random(seed), language)
 
 
-def _choose(random: Random, name: str, language: str, right: str, wrong: list[str], **values) -> Exercise:
+def _choose(random: Random, name: str, language: str, right: str, wrong: list[str], /, **values) -> Exercise:
     """Put three wrong options, the likeliest first in *wrong*, around the right one."""
     others = list(dict.fromkeys(w for w in wrong if w != right))[:3]
     options = [right, *others]

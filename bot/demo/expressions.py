@@ -179,6 +179,8 @@ def written(tree: Tree, show) -> str:
     if tree[0] == "(":
         return f"({written(tree[1], show)})"
     operator, left, right = tree[0], written(tree[1], show), written(tree[2], show)
+    if operator == "*" and isinstance(tree[1], Fraction) and (tree[2] == "x" or (isinstance(tree[2], tuple) and tree[2][0] == "(")):
+        return f"{'' if left == '1' else '-' if left == '-1' else left}{right}" if contains_unknown(tree[2]) else f"{left} × {right}"
     if operator == "^":
         return f"({left})^{right}" if "/" in left else f"{left}^{right}"
     if isinstance(tree[2], Fraction) and tree[2] < 0:

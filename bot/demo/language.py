@@ -7,12 +7,7 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-FRENCH = frozenset("""le la les l de des du d un une et est sont c ce cette que qu qui quoi quel quelle comment pourquoi combien je j tu mon ma mes
-    ton avec sur pour au aux dans en explique aide moi bonjour bonsoir salut merci calcule conjugue fais donne oui non encore devoir
-    cours exercice resume veux peux les reponse entre vaut fait font""".split())
-ENGLISH = frozenset("""the is are of what which how why when who please help me my i you your explain with for and to in do does it about hello hi
-    thanks thank yes homework lesson exercise summary want can answer between much many make give solve compute simplify compare again
-    another question prepare test""".split())
+WORDS = Path(__file__).parent / "words.toml"  # which language a text is in is told by its small words
 
 
 def plain(text: str) -> str:
@@ -25,11 +20,17 @@ def words(text: str) -> list[str]:
     return re.findall(r"[^\W\d_]+", plain(text))
 
 
+@cache
+def small_words() -> dict[str, frozenset[str]]:
+    return {language: frozenset(line.split()) for language, line in tomllib.loads(WORDS.read_text(encoding="utf-8")).items()}
+
+
 def language_of(texts: list[str]) -> str:
     """The language of the newest text that shows one; French when none does."""
+    known = small_words()
     for text in reversed(texts):
         found = words(text)
-        english, french = sum(w in ENGLISH for w in found), sum(w in FRENCH for w in found)
+        english, french = sum(w in known["en"] for w in found), sum(w in known["fr"] for w in found)
         if english != french:
             return "en" if english > french else "fr"
     return "fr"
@@ -40,7 +41,7 @@ def phrases() -> dict[str, dict[str, str]]:
     return tomllib.loads((Path(__file__).parent / "phrases.toml").read_text(encoding="utf-8"))
 
 
-def say(language: str, name: str, **values: object) -> str:
+def say(language: str, name: str, /, **values: object) -> str:
     return phrases()[name][language].format(**values)
 
 
@@ -68,5 +69,7 @@ def is_short(value: Fraction) -> bool:
 
 def grouped(value: int, language: str) -> str:
     """12000 -> "12 000" or "12,000"; a plain space, because a no-break space would double the price of an SMS."""
-    text = f"{abs(value):,}" if abs(value) >= 10000 else str(abs(value))
-    return ("-" if value < 0 else "") + (text.replace(",", " ") if language == "fr" else text)
+    text = f"{abs(value):,}"
+    if language == "fr":
+        text = text.replace(",", " ") if abs(value) >= 10000 else str(abs(value))
+    return ("-" if value < 0 else "") + text

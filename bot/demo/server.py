@@ -34,7 +34,8 @@ def chat_completions():
     head = {"id": f"gen-{digest(asked['messages'])}", "created": int(time.time()), "model": asked.get("model") or MODEL}
     usage = usage_of(asked["messages"], made)
     calls = [{"id": f"call_{digest([asked['messages'], n])}", "type": "function",
-              "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}} for n, call in enumerate(made.calls)]
+              "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}}
+             for n, call in enumerate(made.calls)]
     if asked.get("stream"):
         return Response(stream(head, made.text, calls, usage), content_type="text/event-stream", headers={"Cache-Control": "no-cache"})
     message = {"role": "assistant", "content": made.text or None} | ({"tool_calls": calls} if calls else {})

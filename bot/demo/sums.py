@@ -157,12 +157,14 @@ def arithmetic(text: str, language: str) -> Solution | None:
         if isinstance(tree, Fraction) or contains_unknown(tree):
             continue
         stages = steps(tree)
-        show = _show(language, decimals=bool(re.search(r"\d[.,]\d", found)))
+        decimals = bool(re.search(r"\d[.,]\d", found))
+        show = _show(language, decimals)
         whole = all(n.denominator == 1 for n in _numbers(tree))
-        topic = "tables" if whole and tree[0] == "*" else "decimaux" if re.search(r"\d[.,]\d", found) else "fractions"
-        special = fraction_pair(tree, language) if not re.search(r"\d[.,]\d", found) else None
+        topic = "tables" if whole and tree[0] == "*" else "decimaux" if decimals else "fractions"
+        special = fraction_pair(tree, language) if not decimals else None
         result = stages[-1]
-        end = f"**{written(stages[0], show)} = {_result(result, language)}**"
+        shown = decimal(result, language) if decimals and is_short(result) else _result(result, language)
+        end = f"**{written(stages[0], show)} = {shown}**"
         if special:
             return Solution(f"{special}\n{end}", topic)
         middle = [f"{'=' if n else ''} {written(stage, show)}".strip() for n, stage in enumerate(stages[:-1])] if len(stages) > 2 else []
@@ -219,7 +221,8 @@ def conjugated(text: str, language: str) -> Solution | None:
 def rule_of_three(text: str, language: str) -> Solution | None:
     """3 mangues coûtent 450 F, combien coûtent 5 mangues ?"""
     flat = plain(text)
-    if "%" in flat or not re.search(r"combien|quel prix|how much|how many", flat) or not re.search(r"cout|vaut|valent|paie|prix|cost|pour|for", flat):
+    asks = re.search(r"combien|quel prix|how much|how many", flat)
+    if "%" in flat or not asks or not re.search(r"cout|vaut|valent|pay|paie|prix|cost|price|pour\b|for\b", flat):
         return None
     found = re.findall(rf"{NUMBER}\s*([a-z]+)?", flat)
     if len(found) != 3:

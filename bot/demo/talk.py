@@ -8,7 +8,9 @@ from bot.demo import sums, topics
 from bot.demo.language import language_of, plain
 from bot.demo.topics import Topic
 
-NOTE = re.compile(r"\[[^\]]*\]")
+NOTE = re.compile(r"\[quiz.*|\[[^\]\n]*\]", re.IGNORECASE)  # what Palabre writes beside the person's words: a verdict, an attachment
+
+SMS = re.compile(r"(canal|channel)\W{1,4}sms")  # how the system prompt says that the channel is SMS
 
 
 @dataclass(frozen=True)
@@ -20,10 +22,13 @@ class Result:
 
     @property
     def data(self) -> object:
-        try:
-            return json.loads(self.content)
-        except ValueError:
-            return self.content
+        """The JSON of the answer, also out of the marks around data from outside; or the text as it is."""
+        for text in (self.content, self.content[self.content.find("{"):self.content.rfind("}") + 1]):
+            try:
+                return json.loads(text)
+            except ValueError:
+                continue
+        return self.content
 
     @property
     def failed(self) -> bool:
@@ -43,6 +48,7 @@ class Talk:
     first: bool  # nothing had been answered before that message
     count: int  # answers so far: makes each question a new one
     language: str
+    brief: bool  # the answer goes out by SMS
 
     @property
     def said(self) -> str:
@@ -58,7 +64,7 @@ class Talk:
         for message in reversed(self.messages):
             text = words_of(message)
             if message.get("role") == "user":
-                found = topics.find(NOTE.sub(" ", text)) or _topic_of_sum(text)
+                found = topics.find(NOTE.sub(" ", text)) or _topic_of_sum(NOTE.sub(" ", text))
             elif message.get("role") == "assistant":
                 found = topics.named_in(text)
             else:
@@ -106,4 +112,5 @@ def read(messages: list[dict], tools: list[dict]) -> Talk:
         results=tuple(Result(names.get(m.get("tool_call_id"), m.get("name") or ""), words_of(m)) for m in since if m.get("role") == "tool"),
         first=not any(m.get("role") == "assistant" for m in before),
         count=sum(m.get("role") == "assistant" for m in messages),
+        brief=any(SMS.search(plain(words_of(m))) for m in messages if m.get("role") == "system"),
         language=language_of([NOTE.sub(" ", words_of(messages[n])) for n in users]))

@@ -17,23 +17,33 @@ FOLDER = Path(__file__).parent / "topics"
 
 @dataclass(frozen=True)
 class Topic:
-    """*keywords* are plain (no accents, lower case) beginnings of words or phrases; *exercises* are kinds of `exercises.KINDS`."""
+    """
+    *words* holds, for each language, a title, a label (the title in the middle of a sentence), an explanation of at most 700
+    characters and a brief one for SMS. *keywords* are plain (no accents, lower case) beginnings of words or phrases; *exercises* are
+    kinds of `exercises.KINDS`; *questions* and *statements* are in French.
+    """
 
     name: str
     subject: str
-    level: str
-    titles: dict[str, str]
-    explanations: dict[str, str]
+    difficulty: str  # easy, medium or hard
+    words: dict[str, dict[str, str]]
     keywords: tuple[str, ...]
     exercises: tuple[str, ...]
     questions: tuple[Exercise, ...]
     statements: tuple[Exercise, ...]
 
     def title(self, language: str) -> str:
-        return self.titles[language]
+        return self.words[language]["title"]
 
-    def explanation(self, language: str) -> str:
-        return f"**{self.titles[language]}**\n{self.explanations[language]}"
+    def label(self, language: str) -> str:
+        return self.words[language]["label"]
+
+    def explanation(self, language: str, brief: bool = False) -> str:
+        return self.words[language]["brief" if brief else "explanation"].strip()
+
+    def lesson(self, language: str, brief: bool = False) -> str:
+        """The explanation under its title, by which a later message recognises it."""
+        return f"**{self.title(language)}**\n{self.explanation(language, brief)}"
 
 
 @cache
@@ -45,8 +55,8 @@ def bank() -> dict[str, Topic]:
 def _load(path: Path) -> Topic:
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     return Topic(
-        name=path.stem, subject=data["subject"], level=data["level"], titles={"fr": data["title"], "en": data["en"]["title"]},
-        explanations={"fr": data["explanation"].strip(), "en": data["en"]["explanation"].strip()},
+        name=path.stem, subject=data["subject"], difficulty=data["difficulty"],
+        words={"fr": {name: data[name] for name in ("title", "label", "explanation", "brief")}, "en": data["en"]},
         keywords=tuple(plain(k) for k in data["keywords"]), exercises=tuple(data.get("exercises", ())),
         questions=tuple(Exercise(q["question"], tuple(q["options"]), q["answer"], q["why"]) for q in data.get("questions", ())),
         statements=tuple(Exercise(s["text"], (), 0, s["why"], s["true"]) for s in data.get("statements", ())))
@@ -62,7 +72,8 @@ def find(text: str) -> Topic | None:
 
 def named_in(text: str) -> Topic | None:
     """The topic whose title stands in a text of ours."""
-    found = [(text.rfind(title), topic.name) for topic in bank().values() for title in topic.titles.values() if title in text]
+    found = [(text.rfind(title), topic.name) for topic in bank().values() for language in topic.words
+             if (title := topic.title(language)) in text]
     return bank()[max(found)[1]] if found else None
 
 
@@ -73,11 +84,10 @@ def seed_of(*parts: object) -> int:
 def exercise(topic: Topic, seed: int, language: str, statements: bool) -> Exercise:
     """A question on the topic; with *statements*, it may be a statement to judge true or false."""
     random = Random(seed)
-    choices = [("computed", kind) for kind in topic.exercises] * 2 + [("asked", q) for q in topic.questions if language == "fr" or not topic.exercises]
-    if statements and topic.statements and (language == "fr" or not topic.exercises):
-        choices += [("asked", s) for s in topic.statements]
-    how, what = random.choice(choices)
-    return exercises.make(what, seed, language) if how == "computed" else _shuffled(what, random)
+    stored = topic.questions + (topic.statements if statements else ())
+    choices = [*topic.exercises] * 2 + ([*stored] if language == "fr" or not topic.exercises else [])  # the stored ones are in French
+    chosen = random.choice(choices)
+    return exercises.make(chosen, seed, language) if isinstance(chosen, str) else _shuffled(chosen, random)
 
 
 def _shuffled(question: Exercise, random: Random) -> Exercise:

@@ -10,11 +10,16 @@ def is_number(text: str) -> bool:
     return bool(NUMBER.fullmatch(text.strip()))
 
 
+def is_total(first: str) -> bool:
+    """Whether a row whose *first* cell says this adds up the others."""
+    return first.strip().casefold().startswith(("total", "totaux", "sous-total", "subtotal"))
+
+
 def alignments(table: Table) -> list[str]:
     """left, center or right for each column: what the writer asked for; otherwise numbers stand to the right."""
     found = []
     for column, asked in enumerate(table.aligns):
-        texts = [t for row in table.rows if (t := plain(row[column]).strip())]
+        texts = [t for row in table.rows if (t := plain(row[column]).strip()) and not is_total(t)]
         found.append(asked or ("right" if texts and all(map(is_number, texts)) else "left"))
     return found
 

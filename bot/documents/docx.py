@@ -13,7 +13,7 @@ from bot.documents.archive import finished
 from bot.documents.bidi import RIGHT_TO_LEFT, is_right_to_left
 from bot.documents.blocks import Block, Code, Formula, Heading, Listing, Paragraph, Quote, Rule, Run, Table, outline, parse, plain
 from bot.documents.clean import clean_line
-from bot.documents.columns import alignments, fitted, lengths
+from bot.documents.columns import alignments, fitted, is_total, lengths
 from bot.documents.docx_style import LEVELS, MONO, Numbering, colour, put_in_order, set_page, set_styles, shade
 from bot.errors import DocumentError
 
@@ -152,12 +152,12 @@ class _Writer:
         aligned = alignments(block)
         for number, row in enumerate([block.header, *block.rows]):
             made = table.add_row()
-            total = number and number == len(block.rows) and plain(row[0]).strip().casefold().startswith("total")
+            total = number > 0 and number == len(block.rows) and is_total(plain(row[0]))
             for cell, runs, side, width in zip(made.cells, row, aligned, widths, strict=True):
                 cell.width = Cm(width)
                 paragraph = cell.paragraphs[0]
                 paragraph.alignment, paragraph.paragraph_format.space_after = ALIGNMENT[side], Pt(2)
-                self.fill(paragraph, runs, bold=not number or bool(total), ink=None if number else "FFFFFF")
+                self.fill(paragraph, runs, bold=not number or total, ink=None if number else "FFFFFF")
                 if not number or total:
                     shade(cell._tc.get_or_add_tcPr(), palette.PALE if number else palette.ACCENT)
             if not number:

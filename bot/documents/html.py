@@ -7,7 +7,7 @@ import nh3
 from bot.documents import palette
 from bot.documents.blocks import LONGEST, Block, Code, Formula, Heading, Listing, Paragraph, Quote, Rule, Run, Table, outline, parse, plain
 from bot.documents.clean import clean, clean_line
-from bot.documents.columns import alignments
+from bot.documents.columns import alignments, is_total
 from bot.documents.maths import replace_maths
 from bot.documents.size import checked_size
 from bot.errors import DocumentError
@@ -114,7 +114,7 @@ class _Writer:
         lines = []
         for at, row in enumerate([table.header, *table.rows]):
             tag = "td" if at else "th"
-            total = at and at == len(table.rows) and plain(row[0]).strip().casefold().startswith("total")
+            total = at and at == len(table.rows) and is_total(plain(row[0]))
             cells = "".join(f'<{tag}{side} dir="auto">{_runs(runs)}</{tag}>' for runs, side in zip(row, sides, strict=True))
             lines.append(f'<tr{" class=total" if total else ""}>{cells}</tr>')
         return f"<table>\n<thead>\n{lines[0]}\n</thead>\n<tbody>\n" + "\n".join(lines[1:]) + "\n</tbody>\n</table>"

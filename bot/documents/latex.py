@@ -245,7 +245,7 @@ class _Reader:
         if found in FUNCTIONS or (found == name and len(name) > 1):
             return JOIN + found + TAIL
         padded = found == "·" or name == "mid" or (found not in UNPADDED and unicodedata.category(found[0]) in ("Sm", "So"))
-        if not padded:
+        if not padded and (self.peek()[:1].isalnum() or self.peek() == "("):
             self.at = self._next()  # TeX swallows the space after a command
         return PAD + found + PAD if padded else found
 

@@ -81,7 +81,7 @@ class _Document(BaseDocTemplate):
         super().__init__(target, pagesize=size, title=title, author=author, creator="Palabre", producer="Palabre", subject="", invariant=1,
                          leftMargin=MARGIN, rightMargin=MARGIN, topMargin=MARGIN, bottomMargin=MARGIN)
         frame = Frame(MARGIN, MARGIN, size[0] - 2 * MARGIN, size[1] - 2 * MARGIN, 0, 0, 0, 0)
-        self.addPageTemplates(PageTemplate("page", [frame], onPage=self._foot))
+        self.addPageTemplates(PageTemplate("page", [frame], onPageEnd=self._foot))
         self.foot = typeface.one_line(title, 8, size[0] - 2 * MARGIN - 70)
 
     def _foot(self, canvas: Canvas, document: BaseDocTemplate) -> None:

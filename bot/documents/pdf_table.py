@@ -1,4 +1,6 @@
 """Tables of a PDF: columns as wide as they need, numbers to the right, rows that break over pages."""
+from dataclasses import replace
+
 from reportlab.lib.colors import HexColor, white
 from reportlab.lib.enums import TA_CENTER, TA_LEFT, TA_RIGHT
 from reportlab.lib.styles import ParagraphStyle
@@ -6,7 +8,7 @@ from reportlab.platypus import LongTable, Paragraph, Spacer
 
 from bot.documents import palette, typeface
 from bot.documents.blocks import Run, Table, plain
-from bot.documents.columns import alignments, fitted
+from bot.documents.columns import alignments, fitted, is_total
 from bot.errors import DocumentError
 
 MOST_COLUMNS = 30
@@ -59,8 +61,9 @@ def pdf_table(table: Table, room: float, page_height: float, base: ParagraphStyl
 
     data: list[list] = [[cell(runs, c, head=True) for c, runs in enumerate(table.header)]]
     continued = []
-    for row in table.rows:
-        cells = [cell(runs, c) for c, runs in enumerate(row)]
+    for number, row in enumerate(table.rows):
+        total = number == len(table.rows) - 1 and is_total(plain(row[0]))
+        cells = [cell([replace(run, bold=run.bold or total) for run in runs], c) for c, runs in enumerate(row)]
         if max(len(plain(runs)) for runs in row) > LONG_CELL:
             pieces = _pieces(cells, [w - 2 * padding for w in widths], page_height / 8)
             continued += range(len(data), len(data) + len(pieces) - 1)
@@ -75,7 +78,6 @@ def pdf_table(table: Table, room: float, page_height: float, base: ParagraphStyl
     for row in continued:
         look += [("LINEBELOW", (0, row), (-1, row), 0.5, white), ("BOTTOMPADDING", (0, row), (-1, row), 0),
                  ("TOPPADDING", (0, row + 1), (-1, row + 1), 0)]
-    total = table.rows and plain(table.rows[-1][0]).strip().casefold().startswith("total")
-    if total:
+    if table.rows and total:
         look += [("BACKGROUND", (0, -1), (-1, -1), HexColor(f"#{palette.PALE}"))]
     return [Spacer(0, 4), LongTable(data, widths, repeatRows=1, style=look, hAlign="LEFT"), Spacer(0, 8)]

@@ -11,7 +11,7 @@ from bot.documents.archive import finished
 from bot.documents.bidi import is_right_to_left
 from bot.documents.blocks import Run, inline, plain
 from bot.documents.clean import clean, clean_line
-from bot.documents.columns import fitted, is_number
+from bot.documents.columns import fitted, is_number, is_total
 from bot.documents.pptx_fit import POINT, Bullet, fit_bullets, fit_rows, row_height
 from bot.documents.pptx_read import ChartData, items, read_bullet, read_chart_data, read_table
 from bot.documents.pptx_style import (
@@ -33,13 +33,9 @@ GAP = Inches(0.4)
 CHARTS = {"bar": XL_CHART_TYPE.COLUMN_CLUSTERED, "line": XL_CHART_TYPE.LINE_MARKERS, "pie": XL_CHART_TYPE.PIE}
 
 
-def _is_total(row: list[str]) -> bool:
-    return row[0].strip().casefold().startswith("total")
-
-
 def _number_columns(texts: list[list[str]]) -> list[bool]:
     """Which columns hold nothing but numbers, and so stand to the right."""
-    body = [row for row in texts[1:] if not _is_total(row)]
+    body = [row for row in texts[1:] if not is_total(row[0])]
     return [any(row[c] for row in body) and all(is_number(row[c]) for row in body if row[c]) for c in range(len(texts[0]))]
 
 
@@ -101,7 +97,7 @@ class _Show:
             column.width = Emu(int(width * POINT))
         for r, (row, height) in enumerate(zip(rows, heights, strict=True)):
             made.rows[r].height = Emu(int(height * POINT))
-            total = _is_total(texts[r])
+            total = r > 0 and is_total(texts[r][0])
             for c, (cell, runs) in enumerate(zip(made.rows[r].cells, row, strict=True)):
                 cell.vertical_anchor = MSO_ANCHOR.MIDDLE
                 paragraph = cell.text_frame.paragraphs[0]

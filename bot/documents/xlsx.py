@@ -11,6 +11,7 @@ from bot.documents.bidi import is_right_to_left
 from bot.documents.cells import BLANK, Cell, number_format, read_cell
 from bot.documents.chart import Chart, read_chart
 from bot.documents.clean import clean_line
+from bot.documents.columns import is_total
 from bot.documents.results import Sheets
 from bot.errors import DocumentError
 
@@ -48,7 +49,7 @@ class _Sheet:
     @property
     def has_total(self) -> bool:
         row = self.rows[-1] if self.rows else []
-        return bool(row) and row[0].kind == "text" and str(row[0].value).strip().casefold().startswith("total")
+        return bool(row) and row[0].kind == "text" and is_total(str(row[0].value))
 
 
 def _allowed(name: str) -> str:

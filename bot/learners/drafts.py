@@ -7,6 +7,7 @@ A draft's number counts the person's drafts from 1; it stays the same whatever h
 import sqlalchemy as sa
 
 from bot.db import count_today, drafts, insert_once, now, reading, writing
+from bot.documents.clean import clean
 from bot.errors import ToolError
 from bot.learners import files, mail
 from bot.learners.accounts import Person
@@ -21,7 +22,8 @@ def create(tx, *, key: str, owner: str, to: str, subject: str, body: str, file_i
     recipient, ids = mail.address(to), list(dict.fromkeys(file_ids))
     if missing := set(ids) - {r.id for r in files.owned(tx, owner, ids)}:
         raise ToolError(f"The person has no file {', '.join(sorted(missing))}. Take file_id from list_user_files. No draft was made.")
-    insert_once(tx, drafts, key=key, owner=owner, recipient=recipient, subject=mail.header(subject), body=body, file_ids=ids, created_at=now())
+    insert_once(tx, drafts, key=key, owner=owner, recipient=recipient, subject=mail.header(subject), body=clean(body), file_ids=ids,
+                created_at=now())
     id = tx.scalar(sa.select(drafts.c.id).where(drafts.c.key == key))
     return tx.scalar(sa.select(sa.func.count()).where(drafts.c.owner == owner, drafts.c.id <= id))
 
@@ -40,7 +42,7 @@ def edit(tx, owner: str, number: int, *, to: str, subject: str, body: str) -> bo
     row = find(tx, owner, number)
     if row is None:
         return False
-    values = {"recipient": mail.address(to), "subject": mail.header(subject), "body": body}
+    values = {"recipient": mail.address(to), "subject": mail.header(subject), "body": clean(body)}
     return tx.execute(drafts.update().where(drafts.c.id == row.id, drafts.c.sent_at.is_(None)).values(**values)).rowcount == 1
 
 

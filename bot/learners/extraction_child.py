@@ -14,9 +14,10 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, time
-from html.parser import HTMLParser
 from itertools import islice
 from xml.etree import ElementTree
+
+from bot.learners.visible import tidy, visible
 
 MEMORY, CPU = 512 * 1024 * 1024, 20
 LONGEST = 2_000_000  # characters
@@ -51,7 +52,7 @@ def text_of(data: bytes) -> str:
     if data.startswith(b"{\\rtf"):
         raise Unreadable("unknown")
     text = _decoded(data)
-    return _html(text) if TAGS.search(text[:2000]) else text
+    return visible(text) if TAGS.search(text[:2000]) else text
 
 
 def _decoded(data: bytes) -> str:
@@ -221,54 +222,13 @@ def _cell(value) -> str:
             return " ".join(str(value).split())
 
 
-class _Visible(HTMLParser):
-    """What a reader of the page sees."""
-
-    HIDDEN, BLOCKS = {"script", "style", "template", "noscript", "head"}, {
-        "p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "section", "article", "pre", "blockquote", "table", "ul", "ol", "title"}
-
-    def __init__(self):
-        super().__init__(convert_charrefs=True)
-        self.parts, self.hidden = [], 0
-
-    def handle_starttag(self, tag, attrs):
-        self.hidden += tag in self.HIDDEN
-        if tag in self.BLOCKS:
-            self.parts.append("\n")
-
-    def handle_endtag(self, tag):
-        self.hidden = max(0, self.hidden - (tag in self.HIDDEN))
-        if tag in self.BLOCKS:
-            self.parts.append("\n")
-        elif tag in ("td", "th"):
-            self.parts.append(" | ")
-
-    def handle_data(self, data):
-        if not self.hidden:
-            self.parts.append(re.sub(r"\s+", " ", data))
-
-
-def _html(text: str) -> str:
-    parser = _Visible()
-    parser.feed(text)
-    parser.close()
-    return "".join(parser.parts)
-
-
-def _tidy(text: str) -> str:
-    """One kind of line end, no control characters or half characters, no long gaps."""
-    text = re.sub(r"\r\n?|[\u2028\u2029\x85]", "\n", text)
-    text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]", "", text)
-    return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+(?=\n)", "", text)).strip()[:LONGEST]
-
-
 def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU, CPU))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.setrecursionlimit(3000)
     try:
-        text = _tidy(text_of(sys.stdin.buffer.read()))
+        text = tidy(text_of(sys.stdin.buffer.read()))[:LONGEST]
         answer = {"text": text} if text else {"problem": "empty"}
     except Unreadable as problem:
         answer = {"problem": problem.args[0]}

@@ -145,9 +145,10 @@ def content_refusal(form) -> tuple[int] | None:
 def rendered(content: dict, variables: dict) -> str:
     """What a person reads of a message template: its body with the variables filled in."""
     kinds = content.get("types") or {}
-    body = next((kind["body"] for kind in kinds.values() if isinstance(kind, dict) and kind.get("body")), content.get("friendly_name") or "")
+    bodies = [kind["body"] for kind in kinds.values() if isinstance(kind, dict) and kind.get("body")]
+    body = bodies[0] if bodies else content.get("friendly_name") or ""
     for name, value in {**(content.get("variables") or {}), **variables}.items():
-        body = body.replace("{{%s}}" % name, str(value))
+        body = body.replace("{{" + name + "}}", str(value))
     return body
 
 
@@ -241,8 +242,9 @@ def create_content():
 @twilio.get("/v1/Content")
 def list_contents():
     url = "https://content.twilio.com/v1/Content?PageSize=50&Page=0"
-    return jsonify({"contents": store().contents(), "meta": {
-        "page": 0, "page_size": 50, "first_page_url": url, "previous_page_url": None, "next_page_url": None, "url": url, "key": "contents"}})
+    meta = {"page": 0, "page_size": 50, "first_page_url": url, "previous_page_url": None, "next_page_url": None, "url": url,
+            "key": "contents"}
+    return jsonify({"contents": store().contents(), "meta": meta})
 
 
 @twilio.get("/v1/Content/<sid>")
