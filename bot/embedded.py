@@ -5,6 +5,7 @@ What a newcomer has not set is brought along: Valkey for REDIS_URL, the simulato
 key, a folder for a mail server, generated secrets. What is set is used.
 """
 
+import contextlib
 import fcntl
 import json
 import os
@@ -17,10 +18,17 @@ from pathlib import Path
 
 from bot import config, valkey
 from bot.config import OPENROUTER, Settings
-from bot.errors import SettingsError
+from bot.db import connect, writing
+from bot.errors import SettingsError, WrongUsage
+from bot.learners import accounts
 from bot.migrate import migrate, prepare_home
 from bot.supervisor import Child, Supervisor, end_with_parent
 
+PEOPLE = {
+    "+2250701020304": {"mode": "child", "grade": "CM2", "name": "Awa", "credits_given": 1000},
+    "+2250505060708": {"mode": "child", "grade": "3e", "name": "Koffi", "credits_given": 1000},
+    "+221771234567": {"mode": "pro", "name": "Fatou", "credits_given": 1000, "email": "fatou@exemple.sn"},
+}
 SIMULATED = {"TWILIO_WHATSAPP_FROM": "whatsapp:+14155238886", "TWILIO_SMS_FROM": "+14155550100"}
 
 
@@ -33,8 +41,19 @@ def start(environ: Mapping[str, str], port: int, workers: int) -> None:
         full = {**environ, **complete(environ, port)}
         settings = config.require_service(config.load(full))
         migrate(settings)
+        if settings.simulator:
+            _introduce(settings)
         Supervisor(_children(full, settings, port, workers, bring_valkey=not environ.get("REDIS_URL"))).run(
             ready=lambda: print(welcome(settings, port), flush=True))
+
+
+def _introduce(settings: Settings) -> None:
+    """Accounts for the simulator's phones, so that a newcomer meets quizzes and documents at once."""
+    engine = connect(settings.database_url)
+    for phone, how in PEOPLE.items():
+        with contextlib.suppress(WrongUsage), writing(engine) as tx:  # it is there since the first start
+            accounts.add(tx, phone, **how)
+    engine.dispose()
 
 
 def complete(environ: Mapping[str, str], port: int) -> dict[str, str]:

@@ -84,13 +84,14 @@ def _probe(with_proc: bool) -> str | None:
             "the user is root": '[ "$EUID" = 0 ]',
         }
         script = "\n".join(f"if {test}; then echo '{name}'; fi" for name, test in checks.items())
+        sign = secrets.randbelow(10**6)
         try:
-            found = _run(f"{script}\n: >/box/ok && : >/tmp/ok && ls /box", (), with_proc, 10, {"PALABRE_CANARY": "seen"})
+            found = _run(f"{script}\n: >/box/ok && : >/tmp/ok && ls /box && echo $(({sign} * 2))", (), with_proc, 10, {"PALABRE_CANARY": "seen"})
         except (ToolError, OSError) as problem:
             return str(problem)[:200]
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-    if found["exit_code"] == 0 and found["stdout"] == "ok\n":
+    if found["exit_code"] == 0 and found["stdout"] == f"ok\n{sign * 2}\n":
         return None
     return " ".join((found["stdout"] + found["stderr"]).split())[:200] or f"exit code {found['exit_code']}"
 

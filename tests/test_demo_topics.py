@@ -12,7 +12,8 @@ TOPICS = [
     ("les nombres décimaux", "decimaux"), ("la conjugaison", "conjugaison"), ("l’accord du participe passé", "participe"),
     ("nature et fonction", "grammaire"), ("le cycle de l'eau", "eau"), ("la digestion", "digestion"), ("la photosynthèse", "photosynthese"),
     ("les etats de la matiere", "matiere"), ("parle-moi de la Côte d'Ivoire", "cotedivoire"),
-    ("les indépendances africaines", "independances"), ("la respiration", "respiration"), ("les circuits électriques", "circuits"), ("le bilan SYSCOHADA", "bilan"),
+    ("les indépendances africaines", "independances"), ("la respiration", "respiration"),
+    ("les circuits électriques", "circuits"), ("le bilan SYSCOHADA", "bilan"),
 ]
 
 

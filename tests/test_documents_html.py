@@ -56,7 +56,9 @@ def test_markdown_becomes_a_page():
     page = body("## Un\n\n- **a**\n  1. b\n\n|x|y|\n|-|-|\n|1|Awa|\n\n```\n<c>\n```\n\n$\\frac{1}{2}$ List<String> <b>non fermé"
                 "\n\n> q\n\n[l](https://x.org?a=1&b=2)")
     for piece in ['<h1 dir="auto">Titre</h1>', '<h2 id="s1" dir="auto">Un</h2>', "<strong>a</strong>",
-                  '<td class="right" dir="auto">1</td>', "<code>&lt;c&gt;</code>", "1/2 List&lt;String&gt; &lt;b&gt;non fermé", "<blockquote>", 'href="https://x.org?a=1&amp;b=2"']:
+                  '<td class="right" dir="auto">1</td>', "<code>&lt;c&gt;</code>",
+                  "1/2 List&lt;String&gt; &lt;b&gt;non fermé", "<blockquote>",
+                  'href="https://x.org?a=1&amp;b=2"']:
         assert piece in page
 
 

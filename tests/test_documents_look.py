@@ -20,12 +20,14 @@ SALES = [{"name": "Ventes", "columns": ["Date", "Produit", "Quantité", "Prix un
                    ["Total", None, None, None, {"formula": "=SUM(E2:E3)"}]],
           "chart": {"type": "bar", "title": "Montant par produit", "x": "Produit", "y": ["Montant (FCFA)"]}}]
 SLIDES = [{"title": "Le théorème de Pythagore", "bullets": ["Dans un triangle **rectangle** :", "  - $AB^2 + AC^2 = BC^2$"]},
-          {"title": "Ventes", "chart": {"type": "bar", "x": "Mois", "y": ["Ventes"], "columns": ["Mois", "Ventes"], "rows": [["Jan", 12500]]}}]
+          {"title": "Ventes", "chart": {"type": "bar", "x": "Mois", "y": ["Ventes"], "columns": ["Mois", "Ventes"],
+                                        "rows": [["Jan", 12500]]}}]
 MADE = {"pdf": lambda: render_pdf("Le théorème de Pythagore", LESSON, author="Mme Koné"),
         "docx": lambda: render_docx("Le théorème de Pythagore", LESSON), "html": lambda: render_html("Le théorème de Pythagore", LESSON),
         "xlsx": lambda: render_xlsx("Ventes du trimestre", SALES), "pptx": lambda: render_pptx("Exposé", SLIDES, subtitle="Classe de 3e")}
-EXPECTED = {"pdf": ["Pythagore", "Mme Koné", "AB² + AC² = BC²"], "docx": ["Pythagore", "AB² + AC² = BC²", "52 500"], "html": ["Pythagore", "√"],
-            "xlsx": ["15/01/2026", "52,500", "196,500", "Montant par produit"], "pptx": ["Exposé", "rectangle", "AB² + AC² = BC²", "Ventes"]}
+EXPECTED = {"pdf": ["Pythagore", "Mme Koné", "AB² + AC² = BC²"], "docx": ["Pythagore", "AB² + AC² = BC²", "52 500"],
+            "html": ["Pythagore", "√"], "xlsx": ["15/01/2026", "52,500", "196,500", "Montant par produit"],
+            "pptx": ["Exposé", "rectangle", "AB² + AC² = BC²", "Ventes"]}
 
 
 @pytest.fixture(scope="module")

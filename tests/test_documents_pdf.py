@@ -66,6 +66,13 @@ def test_title_author_and_page_numbers_are_there():
     assert re.search(r"2\s*/ 2", reader.pages[1].extract_text())
 
 
+def test_an_item_that_begins_with_something_else_keeps_its_number():
+    """A formula stands beside it; a list or code stands below it."""
+    text = words(render_pdf("t", "1. a\n2. $$x^2$$\n3. - b\n4. ```\n   code\n   ```\n5.\n6. c"))
+    for piece in ["1. a", "2. x²", "3.", "4.", "5.", "6. c"]:
+        assert piece in text
+
+
 def test_landscape_turns_the_page():
     """Wide tables have room."""
     box = opened(render_pdf("t", "x", landscape=True)).pages[0].mediabox
@@ -99,6 +106,13 @@ def test_a_cell_longer_than_a_page_goes_on_over_pages():
     text = words(render_pdf("t", "|a|b|\n|-|-|\n|x|" + " ".join(f"m{n}" for n in range(5000)) + "|\n|y|fin|"))
     assert "m4999" in text and "fin" in text
     assert len(re.findall(r"\bm\d+\b", text)) == 5000
+
+
+def test_numbers_are_not_broken_in_narrow_columns():
+    """The words make room for them."""
+    row = "|21|Immobilisations incorporelles : logiciels et brevets acquis auprès de tiers" + "|48 750 000" * 5 + "|"
+    lines = opened(render_pdf("t", "|N°|Libellé" + "|Amortissements (FCFA)" * 5 + "|\n" + "|-" * 7 + "|\n" + row)).pages[0].extract_text()
+    assert lines.count("48 750 000") == 5
 
 
 def test_a_table_too_wide_for_paper_is_refused_with_advice():

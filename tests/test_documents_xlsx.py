@@ -198,7 +198,8 @@ def test_fifty_thousand_rows_take_seconds_and_little_memory():
     assert [row[1].value for row in sheet.iter_rows(min_row=50_002)] == [sum(range(50_000))]
 
 
-@pytest.mark.parametrize("formula", ["=SUM(A$2:A{row})", "=B{next}+1"], ids=["running total", "chain"])
+@pytest.mark.parametrize("formula", ["=SUM(A$2:A{row})", "=B{next}+1", "=SUM(ROUND(IF(1,B{next},2),0),B{next},(((B{next}))))"],
+                         ids=["running total", "chain", "chain of nested calls"])
 def test_formulas_over_formulas_take_seconds(formula):
     """Beyond a budget their results are left to the spreadsheet program."""
     started = time.process_time()

@@ -40,7 +40,7 @@ def test_nothing_is_credited_before_it_is_paid_and_then_once(services, make_cont
     learner = context.person.learner.id
     with reading(services.db) as connection:
         assert credits.balance(connection, learner) == 100
-        assert store.find(connection, row.id).id == row.id
+        assert store.by_id(connection, row.id).id == row.id
     for expected in (True, False):
         with writing(services.db) as tx:
             assert store.confirm(tx, row.id) is expected

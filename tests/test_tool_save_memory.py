@@ -55,14 +55,18 @@ def test_facts_come_newest_first_and_only_the_owners(services, make_context):
         assert len(store.facts(connection, context.person.owner, limit=None)) == 3
 
 
-def test_facts_can_be_forgotten_by_a_word_or_all(services, make_context):
+def test_facts_can_be_forgotten_by_number_by_a_word_or_all(services, make_context):
     context = make_context()
-    for fact in ("Sa sœur s'appelle Aïcha", "Habite Bouaké", "Aime les maths"):
+    for fact in ("Sa sœur s'appelle Aïcha", "Habite Bouaké", "Aime les maths", "A 12 ans"):
         remember(context, fact)
     with writing(services.db) as tx:
+        assert store.forget(tx, context.person.owner, "2") == 1
+        assert [r.fact for r in store.facts(tx, context.person.owner)] == ["A 12 ans", "Habite Bouaké", "Sa sœur s'appelle Aïcha"]
+        assert store.forget(tx, context.person.owner, "12") == 1
         assert store.forget(tx, context.person.owner, "AICHA") == 1
         assert store.forget(tx, "somebody else") == 0
-        assert store.forget(tx, context.person.owner) == 2
+        remember_again = store.save(tx, context.person.owner, "A 13 ans")
+        assert remember_again and store.forget(tx, context.person.owner) == 2
     assert rows(services, memories) == []
 
 

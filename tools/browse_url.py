@@ -21,7 +21,7 @@ SCHEMA = {
         "additionalProperties": False,
     },
 }
-SECONDS = 45
+SECONDS, SILENCE = 45, 35  # in all; without a byte
 LARGEST = 3_000_000  # bytes of what Jina answers, inflated
 LONGEST = 200_000  # characters of the page that are kept; the prompt gets fewer
 AWAY = "The page reader does not answer. Do not try this page again now; search the web or answer from what you know."
@@ -52,7 +52,7 @@ def _ask(services: Services, url: str, deadline: float) -> tuple[int, bytes]:
     headers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
     if services.settings.jina_key:
         headers["Authorization"] = f"Bearer {services.settings.jina_key}"
-    with services.http.get(f"{services.settings.jina_url}/{url}", headers=headers, timeout=(5, SECONDS - 10), stream=True,
+    with services.http.get(f"{services.settings.jina_url}/{url}", headers=headers, timeout=(5, SILENCE), stream=True,
                            allow_redirects=False) as response:
         body = bytearray()
         while len(body) < LARGEST and (piece := response.raw.read1(65536, decode_content=True)):

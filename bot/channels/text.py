@@ -140,8 +140,8 @@ def pages(text: str, language: str, per_page: int, size: int, measure: Callable[
     more = "\n" + say(language, "channel.more")
     digits = 1
     while True:
-        widest = _marked("", "9" * digits, "9" * digits)
-        parts = split(text, size, lambda part, widest=widest: measure(widest + part + more))
+        widest = "9" * digits
+        parts = split(text, size, lambda part, widest=widest: measure(_marked(part, widest, widest) + more))
         if len(str(len(parts))) <= digits:
             break
         digits += 1

@@ -37,14 +37,13 @@ SIGNS = {
 }
 RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣʸᵃᵇᶜᵈᵉᵏᵐᵖᵗ", "0123456789+-=()nixyabcdekmpt", strict=True))
 LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙₘᵢⱼₖₐₑₒₓₚₜ", "0123456789+-=()nmijkaeoxpt", strict=True))
+UNIT = r"(?<!\p{L})(?:k|h|da|d|c|m|µ)m$|(?:\d[ \u00a0\u202f]?|/)[ms]$"
 WORDED = regex.compile(  # signs written as words bring their own blanks
     f"(?: ?[{''.join(k for k, v in SIGNS.items() if v[:1] == v[-1:] == ' ' and v != ' ')}] ?)"
     f"|[{''.join(k for k, v in SIGNS.items() if v[-1:] == ' ' != v[:1])}] ?"
 )
-EMOJI = regex.compile(
-    r" ?(?:\p{Extended_Pictographic}[\ufe0e\ufe0f\p{Emoji_Modifier}\U000e0020-\U000e007f]*\u200d?)+"
-    r"|[\ufe0e\ufe0f\u20e3\u200d]|\p{Emoji_Modifier}"
-)
+PICTURES = r"(?:\p{Extended_Pictographic}[\ufe0e\ufe0f\p{Emoji_Modifier}\U000e0020-\U000e007f]*\u200d?)+"
+EMOJI = regex.compile(rf"(?m)^{PICTURES} ?| ?{PICTURES}|[\ufe0e\ufe0f\u20e3\u200d]|\p{{Emoji_Modifier}}")
 
 
 def cheapest(text: str) -> str:
@@ -58,16 +57,17 @@ def cheapest(text: str) -> str:
 
 
 def _no_picture(found) -> str:
-    kept = "".join(SIGNS.get(c, "") for c in found[0])
-    return (" " if kept and found[0][0] == " " else "") + kept
+    """Nothing, and no second blank in its place; the ticks and crosses of an exercise stay as words."""
+    kept = "".join(SIGNS.get(c, "") for c in found[0].strip())
+    return found[0].replace(found[0].strip(), kept) if kept else ""
 
 
 def transliterate(text: str) -> str:
     """Every sign outside GSM-7 that has a plain equivalent, written as such; é è à ù ì ò and the like stay."""
     text = regex.sub(r"«[ \u00a0\u202f]*|[ \u00a0\u202f]*»", '"', text)
     text = regex.sub(r"(?<=\d)(?=[½¼¾⅓-⅞√])|(?<=\w)(?=[√∛])", " ", text)
-    text = regex.sub(r"(?<=\bn)°", "o", regex.sub(r"(?<=\bN)°", "o", text))
-    text = regex.sub(r" ?°(?=([CFK]\b)?)", " deg", text)
+    text = regex.sub(r"(?<=\b[nN])°", "o", text)
+    text = regex.sub(r" ?°", " deg", text)
     text = regex.sub(r"(?<=\w) ?· ?(?=\w)", "*", text).replace("·", "-")
     text = regex.sub(f"([{''.join(RAISED)}]+)", lambda m: _script(m, RAISED, "^"), text)
     text = regex.sub(f"([{''.join(LOWERED)}]+)", lambda m: _script(m, LOWERED, "_"), text)
@@ -77,10 +77,10 @@ def transliterate(text: str) -> str:
 
 
 def _script(found, table: dict[str, str], sign: str) -> str:
-    """m² is m2 and H₂O is H2O, but 3² is 3^2: behind a figure or a bracket the sign is needed, and around anything but figures."""
+    """5 m² is 5 m2 and H₂O is H2O, but x² is x^2 and 3² is 3^2: only units and chemistry are read without a sign."""
     plain = "".join(table[c] for c in found[1])
-    before = found.string[max(0, found.start() - 1):found.start()]
-    if before.isalpha() and regex.fullmatch(r"-?\d+", plain):
+    before = found.string[max(0, found.start() - 9):found.start()]
+    if regex.search(UNIT if table is RAISED else r"\p{L}$", before) and plain.isdecimal():
         return plain
     return f"{sign}{plain}" if regex.fullmatch(r"-?\d+|\w", plain) else f"{sign}({plain})"
 

@@ -27,7 +27,7 @@ def build(c: Conversation, upto: int | None = None, budget: int = 24000) -> list
     tokens. Pictures stand as {"type": "image_url", "image_url": {"url": "media:<file id>"}}: whoever sends them fills them in.
     """
     upto = c.heard if upto is None else upto
-    entries = sorted((e for e in c.view if e["seq"] <= upto), key=_place)
+    entries = sorted((e for e in c.view if (e["read"] < upto if e["is"] == "reply" else e["seq"] <= upto)), key=_place)
     return [{"role": "system", "content": system(c)}, *fit(repair([_message(e) for e in entries]), budget)]
 
 

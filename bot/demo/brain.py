@@ -210,9 +210,9 @@ def encouragement(talk: Talk, credited: bool) -> Answer:
     right = was_right(talk.text)
     text = say(talk.language, ("praise_credit" if credited else "praise") if right else "comfort",
                topic=topic.label(talk.language) if topic else "…")
-    if not talk.said:
+    if not talk.said_since:
         return Answer(text)
-    also = reply(replace(talk, text=talk.said))  # written beside the answer
+    also = reply(replace(talk, text=talk.said_since))
     return replace(also, text=f"{text}\n\n{also.text}")
 
 
@@ -260,7 +260,7 @@ def after_tools(talk: Talk) -> Answer:
 
 def reason(result: Result) -> str:
     data = result.data
-    return one_line(data.get("error") if isinstance(data, dict) else result.content, 200)
+    return one_line(data.get("error") if isinstance(data, dict) else result.content, 200).split(". ")[0].rstrip(".") + "."
 
 
 def one_line(text: object, longest: int) -> str:

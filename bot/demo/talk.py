@@ -10,6 +10,7 @@ from bot.demo.topics import Topic
 
 NOTE = re.compile(r"\[quiz.*|\[[^\]\n]*\]", re.IGNORECASE)  # what Palabre writes beside the person's words: a verdict, an attachment
 
+QUIZ = re.compile(r"\[quiz.*", re.IGNORECASE)  # the note that tells how a question was answered
 SMS = re.compile(r"(canal|channel)\W{1,4}sms")  # how the system prompt says that the channel is SMS
 
 
@@ -56,6 +57,11 @@ class Talk:
         return NOTE.sub(" ", self.text).strip()
 
     @property
+    def said_since(self) -> str:
+        """The person's own words after the answer that a quiz note speaks of."""
+        return NOTE.sub(" ", QUIZ.split(self.text)[-1]).strip()
+
+    @property
     def seed(self) -> int:
         return topics.seed_of(self.said, self.count)
 
@@ -64,7 +70,7 @@ class Talk:
         for message in reversed(self.messages):
             text = words_of(message)
             if message.get("role") == "user":
-                found = topics.find(NOTE.sub(" ", text)) or _topic_of_sum(NOTE.sub(" ", text))
+                found = topic_in(NOTE.sub(" ", QUIZ.split(text)[-1]))
             elif message.get("role") == "assistant":
                 found = topics.named_in(text)
             else:
@@ -74,7 +80,10 @@ class Talk:
         return None
 
 
-def _topic_of_sum(text: str) -> Topic | None:
+def topic_in(text: str) -> Topic | None:
+    """The topic that a person's words name, or that the sum in them belongs to."""
+    if topic := topics.find(text):
+        return topic
     solution = sums.solve(text, "fr")
     return topics.bank()[solution.topic] if solution else None
 

@@ -18,7 +18,7 @@ from bot.documents.maths import formula_at, to_unicode
 from bot.errors import DocumentError
 
 LONGEST = 2_000_000  # characters of one document; more is a mistake, and would keep a worker busy for minutes
-WRAPPED = 50  # characters: a line shorter than this was ended on purpose
+WRAPPED = 50  # characters: wrapped lines are longer
 DEEPEST = 100  # blocks inside blocks; markdown-it leaves out what stands deeper, so nothing may
 TOO_DEEP = re.compile(r"^((?:[ \t>]|[-*+] |\d{1,9}[.)] ){40})(?:[ \t>]|[-*+] |\d{1,9}[.)] )+", re.M)
 SAFE_LINK = re.compile(r"(https?://|mailto:|tel:)[^\s<>\"]+$", re.I)
@@ -153,9 +153,9 @@ def _runs(tokens: list[Token]) -> list[Run]:
                 runs.append(replace(style, text=token.content or str(token.attrGet("src"))))
             case "hardbreak":
                 runs.append(replace(style, text="\n"))
-            case "softbreak":  # writers who do not wrap their lines mean a short line to end; wrapped ones are long
-                line = plain(runs).rsplit("\n", 1)[-1]
-                runs.append(replace(style, text="\n" if len(line) < WRAPPED else " "))
+            case "softbreak":  # few writers wrap their lines: a short line, or one that ends a sentence, was ended on purpose
+                line = plain(runs).rsplit("\n", 1)[-1].rstrip()
+                runs.append(replace(style, text="\n" if len(line) < WRAPPED or line.endswith(tuple(".:;!?…")) else " "))
             case "html_inline":  # only the tasklists plugin makes these
                 runs.append(replace(style, text="☑" if "checked=" in token.content else "☐"))
             case _:
@@ -229,6 +229,21 @@ def _blocks(tokens: list[Token]) -> list[Block]:
             case "hr":
                 stack[-1].append(Rule())
     return top
+
+
+def item_parts(item: list[Block]) -> tuple[list[Run], list[Block]]:
+    """What stands beside the bullet or number of a list item, and what follows below."""
+    match item:
+        case [Paragraph(runs), *rest]:
+            return runs, rest
+        case [Formula(text), *rest]:
+            return [Run(text)], rest
+    return [], item
+
+
+def is_task(runs: list[Run]) -> bool:
+    """Whether a list item begins with a box to tick, which is then its bullet."""
+    return bool(runs) and runs[0].text[:1] in ("☐", "☑")
 
 
 def inline(text: object) -> list[Run]:

@@ -24,22 +24,29 @@ def alignments(table: Table) -> list[str]:
     return found
 
 
-def fitted(wanted: list[float], room: float) -> list[float]:
-    """The width of each column in *room*: what it *wanted* when all fit; otherwise the narrow ones get theirs and the wide ones
-    share the rest, a long one more, but not in proportion."""
+def words(text: str) -> list[str]:
+    """The pieces of *text* that no line may break: words, and numbers with their thousands."""
+    return re.split(r"[ \t\n]+", re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "\u00a0", text[:5000]))
+
+
+def fitted(wanted: list[float], room: float, least: list[float]) -> list[float]:
+    """The width of each column in *room*: what it *wanted* when all fit; otherwise each gets the *least* its longest word needs and
+    the long ones share the rest, more for a longer one, but not in proportion."""
     total = sum(wanted)
     if total <= room:
         grown = room / total if total > 0.6 * room else 1
         return [w * grown for w in wanted]
-    widths, left, open_ = [0.0] * len(wanted), room, set(range(len(wanted)))
-    while narrow := [c for c in open_ if wanted[c] <= left / len(open_)]:
+    if sum(least) >= room:  # words will be cut
+        return [w * room / sum(least) for w in least]
+    widths, left, open_ = list(least), room - sum(least), set(range(len(wanted)))
+    while narrow := [c for c in open_ if wanted[c] - widths[c] <= left / len(open_)]:
         for column in narrow:
+            left -= wanted[column] - widths[column]
             widths[column] = wanted[column]
-            left -= wanted[column]
         open_ -= set(narrow)
-    weight = sum(wanted[c] ** 0.5 for c in open_)
+    weight = sum((wanted[c] - widths[c]) ** 0.5 for c in open_)
     for column in open_:
-        widths[column] = left * wanted[column] ** 0.5 / weight
+        widths[column] += left * (wanted[column] - widths[column]) ** 0.5 / weight
     return widths
 
 
@@ -49,5 +56,5 @@ def lengths(table: Table) -> list[tuple[int, int]]:
     for column in range(len(table.header)):
         texts = [plain(table.header[column]), *(plain(row[column])[:5000] for row in table.rows)]
         found.append((max((len(line) for text in texts for line in text.split("\n")), default=0),
-                      max((len(word) for text in texts for word in text.split()), default=0)))
+                      max((len(word) for text in texts for word in words(text)), default=0)))
     return found

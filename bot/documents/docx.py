@@ -11,7 +11,23 @@ from docx.shared import Cm, Pt
 from bot.documents import palette
 from bot.documents.archive import finished
 from bot.documents.bidi import RIGHT_TO_LEFT, is_right_to_left
-from bot.documents.blocks import Block, Code, Formula, Heading, Listing, Paragraph, Quote, Rule, Run, Table, outline, parse, plain
+from bot.documents.blocks import (
+    Block,
+    Code,
+    Formula,
+    Heading,
+    Listing,
+    Paragraph,
+    Quote,
+    Rule,
+    Run,
+    Table,
+    is_task,
+    item_parts,
+    outline,
+    parse,
+    plain,
+)
 from bot.documents.clean import clean_line
 from bot.documents.columns import alignments, fitted, is_total, lengths
 from bot.documents.docx_style import LEVELS, MONO, Numbering, colour, put_in_order, set_page, set_styles, shade
@@ -123,23 +139,27 @@ class _Writer:
         depth = min(level, LEVELS - 1)
         number = self.numbering.bullets if block.start is None else self.numbering.numbered(block.start, depth)
         for item in block.items:
-            first = item[0] if item and isinstance(item[0], Paragraph) else None
+            runs, rest = item_parts(item)
             made = self.document.add_paragraph(style="List Paragraph")
             made.paragraph_format.space_after = Pt(2)
-            if first and first.runs[0].text[0] in "☐☑":  # the box is the bullet
+            if is_task(runs):
                 made.paragraph_format.left_indent = Cm(0.635 * depth + 0.2)
             else:
                 properties = made._p.get_or_add_pPr().get_or_add_numPr()
                 properties.get_or_add_ilvl().val, properties.get_or_add_numId().val = depth, number
-            self.fill(made, first.runs if first else [])
-            self.flow(item[1:] if first else item, level, style)
+            self.fill(made, runs)
+            self.flow(rest, level, style)
 
     def table(self, block: Table) -> None:
         columns = len(block.header)
         if columns > MOST_COLUMNS:
             raise DocumentError(f"a table has {columns} columns; a Word page holds at most {MOST_COLUMNS}: "
                                 "use generate_xlsx or fewer columns")
-        widths = fitted([max(min(line, 60), min(word, 25), 2) * 0.23 + 0.6 for line, word in lengths(block)], ROOM - 0.2)
+        size = 11 if columns <= 4 else 10 if columns <= 5 else 9 if columns <= 7 else 8
+        letter = size * 0.022  # centimetres; wide enough for the fonts phones put in Calibri's place
+        least = [min(word, 25) * letter + 0.5 for _, word in lengths(block)]
+        widths = fitted([max(min(line, 60) * letter + 0.5, short) for (line, _), short in zip(lengths(block), least, strict=True)],
+                        ROOM - 0.2, least)
         table = self.document.add_table(0, columns, "Table Grid")
         table.autofit = False
         properties = table._tbl.tblPr
@@ -158,6 +178,8 @@ class _Writer:
                 paragraph = cell.paragraphs[0]
                 paragraph.alignment, paragraph.paragraph_format.space_after = ALIGNMENT[side], Pt(2)
                 self.fill(paragraph, runs, bold=not number or total, ink=None if number else "FFFFFF")
+                for run in paragraph.runs:
+                    run.font.size = Pt(size)
                 if not number or total:
                     shade(cell._tc.get_or_add_tcPr(), palette.PALE if number else palette.ACCENT)
             if not number:

@@ -5,7 +5,24 @@ from html import escape, unescape
 import nh3
 
 from bot.documents import palette
-from bot.documents.blocks import LONGEST, Block, Code, Formula, Heading, Listing, Paragraph, Quote, Rule, Run, Table, outline, parse, plain
+from bot.documents.blocks import (
+    LONGEST,
+    Block,
+    Code,
+    Formula,
+    Heading,
+    Listing,
+    Paragraph,
+    Quote,
+    Rule,
+    Run,
+    Table,
+    is_task,
+    item_parts,
+    outline,
+    parse,
+    plain,
+)
 from bot.documents.clean import clean, clean_line
 from bot.documents.columns import alignments, is_total
 from bot.documents.maths import replace_maths
@@ -106,8 +123,7 @@ class _Writer:
                 return "<hr>"
 
     def item(self, item: list[Block], tight: bool) -> str:
-        task = item and isinstance(item[0], Paragraph) and item[0].runs[0].text[0] in "☐☑"
-        return f'<li dir="auto"{" class=task" if task else ""}>{self.flow(item, tight)}</li>'
+        return f'<li dir="auto"{" class=task" if is_task(item_parts(item)[0]) else ""}>{self.flow(item, tight)}</li>'
 
     def table(self, table: Table) -> str:
         sides = ["" if side == "left" else f' class="{side}"' for side in alignments(table)]

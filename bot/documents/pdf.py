@@ -23,7 +23,7 @@ from reportlab.platypus import (
 from reportlab.platypus.tableofcontents import TableOfContents
 
 from bot.documents import palette, typeface
-from bot.documents.blocks import Block, Code, Formula, Heading, Listing, Quote, Rule, Run, Table, outline, parse
+from bot.documents.blocks import Block, Code, Formula, Heading, Listing, Quote, Rule, Run, Table, is_task, item_parts, outline, parse
 from bot.documents.blocks import Paragraph as Text
 from bot.documents.clean import clean_line
 from bot.documents.pdf_table import pdf_table
@@ -160,11 +160,10 @@ class _Story:
             bullet = BULLETS[min(nested, len(BULLETS) - 1)] if block.start is None else f"{number}."
             style = BODY.clone("item", leftIndent=inner, bulletIndent=indent + 2, spaceAfter=3, bulletFontName=typeface.REGULAR,
                                bulletFontSize=BODY.fontSize, bulletColor=HexColor(f"#{palette.ACCENT}"))
-            first = item[0] if item and isinstance(item[0], Text) else None
-            if first and first.runs[0].text[:1] in "☐☑":
-                bullet = ""
-            made.append(self.paragraph(first.runs if first else [], style, bullet=bullet))
-            made += self.flow(item[1:] if first else item, inner, nested + 1, quoted)
+            runs, rest = item_parts(item)
+            # an empty paragraph would not draw its bullet
+            made.append(self.paragraph(runs or [Run(typeface.NO_BREAK)], style, bullet="" if is_task(runs) else bullet))
+            made += self.flow(rest, inner, nested + 1, quoted)
         return made
 
     def code(self, text: str, indent: float) -> XPreformatted:

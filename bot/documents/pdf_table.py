@@ -8,7 +8,7 @@ from reportlab.platypus import LongTable, Paragraph, Spacer
 
 from bot.documents import palette, typeface
 from bot.documents.blocks import Run, Table, plain
-from bot.documents.columns import alignments, fitted, is_total
+from bot.documents.columns import alignments, fitted, is_total, words
 from bot.errors import DocumentError
 
 MOST_COLUMNS = 30
@@ -17,13 +17,14 @@ ALIGNMENTS = {"left": TA_LEFT, "center": TA_CENTER, "right": TA_RIGHT}
 
 
 def _widths(table: Table, room: float, size: float, padding: float) -> list[float]:
-    wanted = []
+    wanted, least = [], []
     for column in range(len(table.header)):
-        texts = [plain(table.header[column]), *(plain(row[column])[:5000] for row in table.rows)]
+        texts = [plain(table.header[column]), *(plain(row[column]) for row in table.rows)]
         longest = max((line for text in texts for line in text.split("\n")), key=len, default="")[:200]
-        word = max((word for text in texts for word in text.split()), key=len, default="")[:25]
-        wanted.append(max(typeface.width(text, size, typeface.BOLD) for text in (longest, word)) + 2 * padding + 2)
-    return fitted(wanted, room)
+        word = max((word for text in texts for word in words(text)), key=len, default="")[:25]
+        least.append(typeface.width(word, size, typeface.BOLD) * 1.05 + 2 * padding + 2)
+        wanted.append(max(typeface.width(longest, size, typeface.BOLD) + 2 * padding + 2, least[-1]))
+    return fitted(wanted, room, least)
 
 
 def _pieces(cells: list[Paragraph], widths: list[float], height: float) -> list[list]:

@@ -11,7 +11,7 @@ from bot.documents.archive import finished
 from bot.documents.bidi import is_right_to_left
 from bot.documents.blocks import Run, inline, plain
 from bot.documents.clean import clean, clean_line
-from bot.documents.columns import fitted, is_number, is_total
+from bot.documents.columns import fitted, is_number, is_total, words
 from bot.documents.pptx_fit import POINT, Bullet, fit_bullets, fit_rows, row_height
 from bot.documents.pptx_read import ChartData, items, read_bullet, read_chart_data, read_table
 from bot.documents.pptx_style import (
@@ -189,9 +189,11 @@ class _Show:
 
     def widths(self, texts: list[list[str]], room: Emu) -> list[float]:
         """Column widths of a table in points."""
-        wanted = [max(min(max(len(row[c]) for row in texts), 60), 4) * 8.5 + 20 for c in range(len(texts[0]))]
+        columns = range(len(texts[0]))
+        wanted = [max(min(max(len(row[c]) for row in texts), 60), 4) * 8.5 + 20 for c in columns]
+        least = [min(max(len(word) for row in texts for word in words(row[c])), 25) * 7.5 + 18 for c in columns]
         grown = max(0.7 * room / POINT / sum(wanted), 1)
-        return fitted([w * grown for w in wanted], room / POINT)
+        return fitted([max(w * grown, short) for w, short in zip(wanted, least, strict=True)], room / POINT, least)
 
 
 def render_pptx(title: str, slides: list[dict], *, subtitle: str = "") -> bytes:

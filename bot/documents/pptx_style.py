@@ -3,6 +3,7 @@ import re
 
 from pptx import Presentation
 from pptx.dml.color import RGBColor
+from pptx.enum.shapes import PP_PLACEHOLDER
 from pptx.enum.text import MSO_ANCHOR
 from pptx.opc.constants import RELATIONSHIP_TYPE
 from pptx.oxml import parse_xml
@@ -14,6 +15,7 @@ from bot.documents import palette
 WIDTH, HEIGHT = Inches(13.333), Inches(7.5)
 LEFT, ROOM = Inches(0.75), Inches(11.83)
 TOP, BODY_HEIGHT = Inches(1.6), Inches(5.0)
+FOOT = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE)
 TITLE_SLIDE, TITLE_AND_BODY, TITLE_ONLY = 0, 1, 2
 
 
@@ -48,7 +50,7 @@ def _foot(master, title: str) -> None:
     """A line under the title, the presentation's title and the slide number at the foot of every slide but the first."""
     tree = master.shapes._spTree
     for placeholder in list(master.placeholders):
-        if placeholder.placeholder_format.type in (13, 15, 16):  # slide number, footer, date: drawn below instead
+        if placeholder.placeholder_format.type in FOOT:  # drawn below instead
             tree.remove(placeholder._element)
     number = '<a:fld id="{B6F15528-21DE-4FAA-801E-634DDDAF4B2B}" type="slidenum"><a:rPr lang="fr-FR" sz="1000"/><a:t>1</a:t></a:fld>'
     label = "<a:r><a:rPr lang=\"fr-FR\" sz=\"1000\"/><a:t/></a:r>"
@@ -82,7 +84,7 @@ def new_presentation(title: str):
     _foot(master, title)
     for holder in (master, *keep[1:]):
         for placeholder in list(holder.placeholders):
-            if placeholder.placeholder_format.type in (13, 15, 16):
+            if placeholder.placeholder_format.type in FOOT:
                 placeholder._element.getparent().remove(placeholder._element)
             elif placeholder.placeholder_format.idx == 0:
                 _place(placeholder, LEFT, Inches(0.45), ROOM, Inches(0.9))
@@ -96,7 +98,7 @@ def new_presentation(title: str):
     first.background.fill.fore_color.rgb = colour(palette.ACCENT)
     for placeholder in list(first.placeholders):
         kind = placeholder.placeholder_format
-        if kind.type in (13, 15, 16):
+        if kind.type in FOOT:
             placeholder._element.getparent().remove(placeholder._element)
         elif kind.idx == 0:
             _place(placeholder, Inches(1), Inches(2), WIDTH - Inches(2), Inches(2.2))

@@ -12,7 +12,7 @@ TOKEN = re.compile(r"""\s*(?:(?P<text>"(?:[^"]|"")*")|(?P<sheet>(?:'(?:[^']|'')+
     |(?P<sign><>|<=|>=|[-+*/^&=<>():,;%{}#!?@]))""", re.X)
 CRITERION = re.compile(r"(<=|>=|<>|<|>|=)?(.*)", re.S)
 BUDGET = 500_000  # cells looked at for one workbook; running totals over long sheets would take for ever
-DEEPEST = 60
+DEEPEST = 30  # formulas that need each other, or brackets in brackets
 
 Value = float | str | bool | None
 Address = tuple[str, int, int]  # sheet, row, column, counted from 0
@@ -20,6 +20,9 @@ Address = tuple[str, int, int]  # sheet, row, column, counted from 0
 
 class _NotWorkedOut(Exception):
     """A function or a form that is left to the spreadsheet program."""
+
+
+FAILURES = (_NotWorkedOut, ZeroDivisionError, OverflowError, ValueError, TypeError, RecursionError)
 
 
 def _tokens(formula: str) -> list[tuple[str, str]]:
@@ -49,6 +52,7 @@ class Sheets:
     def __init__(self, look: Callable[[Address], Value | tuple[str]], names: dict[str, str]):
         self.look, self.names = look, names
         self.known: dict[Address, Value] = {}
+        self.failed: set[Address] = set()
         self.open: set[Address] = set()
         self.left = BUDGET
 
@@ -56,13 +60,15 @@ class Sheets:
         """The value of the cell at *address*, or None when it is empty or cannot be worked out here."""
         try:
             return self._cell(address)
-        except (_NotWorkedOut, ZeroDivisionError, OverflowError, ValueError, TypeError):
+        except FAILURES:
             return None
 
     def _cell(self, address: Address) -> Value:
         self.left -= 1
         if address in self.known:
             return self.known[address]
+        if address in self.failed:
+            raise _NotWorkedOut
         if self.left < 0 or address in self.open or len(self.open) > DEEPEST:
             raise _NotWorkedOut
         held = self.look(address)
@@ -72,6 +78,9 @@ class Sheets:
         self.left -= 20
         try:
             self.known[address] = _Reader(self, address[0], _tokens(held[0][1:])).whole()
+        except FAILURES:
+            self.failed.add(address)
+            raise
         finally:
             self.open.discard(address)
         return self.known[address]

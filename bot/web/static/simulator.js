@@ -261,7 +261,7 @@ const sms = new Phone("sms", smsBubble);
 Phone.current = whatsapp;
 // On the small screen the beginning of a message counts: one reads downwards with the arrow.
 sms.scroll = (fresh) => {
-  if (fresh) sms.log.scrollTop = Math.min(fresh.offsetTop - sms.log.offsetTop - 2, sms.log.scrollHeight);
+  if (fresh) sms.log.scrollTop = fresh.offsetTop - 2;
 };
 
 // -- WhatsApp: attached files -------------------------------------------------------------------------------------
