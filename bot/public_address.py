@@ -48,7 +48,7 @@ def _addresses(host: str) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]
     try:
         found = socket.getaddrinfo(name, 443, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as problem:
-        raise ToolError(f"There is no site named {host} (the name does not resolve). Check the address or search the web for it.") from problem
+        raise ToolError(f"There is no site named {host} (the name does not resolve). Check it or search the web for the site.") from problem
     return [ipaddress.ip_address(entry[4][0].partition("%")[0]) for entry in found]
 
 

@@ -86,7 +86,8 @@ def _probe(with_proc: bool) -> str | None:
         script = "\n".join(f"if {test}; then echo '{name}'; fi" for name, test in checks.items())
         sign = secrets.randbelow(10**6)
         try:
-            found = _run(f"{script}\n: >/box/ok && : >/tmp/ok && ls /box && echo $(({sign} * 2))", (), with_proc, 10, {"PALABRE_CANARY": "seen"})
+            script += f"\n: >/box/ok && : >/tmp/ok && ls /box && echo $(({sign} * 2))"
+            found = _run(script, (), with_proc, 10, {"PALABRE_CANARY": "seen"})
         except (ToolError, OSError) as problem:
             return str(problem)[:200]
         finally:

@@ -16,7 +16,7 @@ CITIES = ["Abidjan", "Yamoussoukro", "Bouaké"]
     "je dis 2",
     "je pense que c'est la 2", "2 je crois", "2 svp", "2, merci", "answer 2", "it's B", "I think 2", "2️⃣", "٢", "۲", "２", "②", "②?",
     "²", "la ٢", "Ｂ",
-    "\u200e2\u200e", "2\n", "02", "deux", "la deuxième", "le second", "2) Yamoussoukro", "2. yamoussoukro", "B Yamoussoukro",
+    "\u200e2\u200e", "2\n", "02", "deux", "la deuxième", "le second", "la deuxième réponse", "2) Yamoussoukro", "2. yamoussoukro", "B Yamoussoukro",
     "b - Yamoussoukro",
     "Yamoussoukro", "YAMOUSSOUKRO", "yamoussoukro.", "« Yamoussoukro »", "c'est Yamoussoukro", "la réponse est Yamoussoukro",
     "Yamoussoukro je crois",
@@ -89,7 +89,7 @@ def test_an_option_typed_as_it_stands_is_that_option(options, data):
 @pytest.mark.parametrize("text", [
     "vrai", "VRAI !", "Vrai.", "v", "V", "true", "T", "c'est vrai", "C’est vrai !", "oui", "Oui.", "yes", "1", "1)", "1️⃣", "la 1", "A",
     "je pense que c'est vrai",
-    "vrai je crois", "réponse vrai", "pas faux", "*vrai*", "١",
+    "vrai je crois", "réponse vrai", "pas faux", "*vrai*", "١", "Vrai, parce que le Nil y coule", "c'est vrai : il y coule",
 ])
 def test_true_is_read(text):
     assert read_truth(text) is True
@@ -97,13 +97,13 @@ def test_true_is_read(text):
 
 @pytest.mark.parametrize("text", [
     "faux", "FAUX", "Faux !", "f", "F.", "false", "c'est faux", "non", "no", "n", "2", "2.", "2️⃣", "B", "ce n'est pas vrai",
-    "c'est pas vrai", "fausse", "la 2",
+    "c'est pas vrai", "fausse", "la 2", "Faux. Il va vers le nord",
 ])
 def test_false_is_read(text):
     assert read_truth(text) is False
 
 
-@pytest.mark.parametrize("text", ["", "vrai ou faux ?", "pourquoi ?", "3", "0", "vraiment ?", "faux départ", "2 pommes", "je ne sais pas", "1984", "vrai faux", "1 et 2"])
+@pytest.mark.parametrize("text", ["", "vrai ou faux ?", "pourquoi ?", "3", "0", "vraiment ?", "faux départ", "2 pommes", "je ne sais pas", "1984", "vrai faux", "1 et 2", "vrai, faux", "faux ou vrai, je ne sais pas"])
 def test_anything_else_is_neither(text):
     assert read_truth(text) is None
 

@@ -11,7 +11,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from bot.demo import server, topics
-from bot.demo.brain import answer, choices
+from bot.demo.brain import answer
+from bot.demo.practice import choices
 from tools import offered
 
 CHILD = list(offered.to("child"))
@@ -89,7 +90,8 @@ def test_a_quiz_result_is_reported_and_a_right_answer_rewarded(note, right):
     assert found.calls[0].arguments["subject"] == "mathématiques"
     if right:
         assert found.calls[1].arguments["credits"] == 1
-    after = answer([*before, user(note), *said(found)], CHILD)
+    after = answer([*before, user(f"2\n{note}"), *said(found)], CHILD)
+    assert "Je ne sais pas" not in after.text
     assert after.calls == () and ("Bravo" in after.text) is right and "encore" in after.text
 
 
@@ -103,7 +105,7 @@ def test_a_refused_bonus_is_not_promised():
 
 def test_what_was_written_beside_a_quiz_answer_is_answered_too():
     before = [user(PREPARE), *said(ask(PREPARE))]
-    text = "[Quiz] la réponse donnée est 1 (x) : juste.\ncombien font 7 x 8 ?"
+    text = "1\n[Quiz] la réponse donnée est 1 (x) : juste.\ncombien font 7 x 8 ?"
     after = answer([*before, user(text), *said(ask(text, before=before))], CHILD)
     assert "Bravo" in after.text and "56" in after.text
 
@@ -139,6 +141,16 @@ def test_a_web_search_is_called_and_its_result_explained(content, expected):
     assert after.calls == () and expected in after.text and NOTICE in after.text
 
 
+@pytest.mark.parametrize(("text", "calls", "expected"), [
+    ("aujourd'hui on a vu les fractions", [], "numérateur"), ("cherche x : 2x + 3 = 11", [], "x = 4"), ("ok merci", [], "Avec plaisir"),
+    ("quelle est la météo ?", ["web_search"], ""), ("salut !", [], "Dis-moi ce que tu étudies"), ("qui es-tu ?", [], "Je suis Palabre"),
+    ("cherche des exemples de photosynthèse sur le web", ["web_search"], ""), ("exercice", ["interactive_quiz"], "À toi"),
+    ("Bonjour, peux-tu m'expliquer le cycle de l'eau ?", [], "Évaporation")])
+def test_the_wish_of_a_message_is_understood(text, calls, expected):
+    found = ask(text)
+    assert [c.name for c in found.calls] == calls and expected in found.text
+
+
 def test_the_unknown_is_admitted_with_what_it_can_do():
     found = ask("Quel est le sens de la vie ?")
     assert found.calls == () and "Je ne sais pas répondre" in found.text and "cycle de l'eau" in found.text
@@ -159,7 +171,8 @@ def test_sms_gets_a_short_answer():
 
 def test_a_picture_is_not_pretended_to_be_seen():
     content = [{"type": "text", "text": "[pièce jointe : photo.jpg, file_id f1]"}, {"type": "image_url", "image_url": {"url": "media:f1"}}]
-    assert "images" in answer([user(content)], CHILD).text
+    assert "ni les images" in answer([user(content)], CHILD).text
+    assert "ni les images" in ask("c'est quoi ?\n[pièce jointe : devoir.pdf, file_id f2]").text
 
 
 def test_a_guest_gets_the_exercise_in_words_and_its_verdict():

@@ -1,6 +1,6 @@
 """Markdown as blocks, and the cleaning before it."""
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.documents.blocks import LONGEST, Code, Formula, Heading, Listing, Paragraph, Quote, Rule, Run, Table, parse, plain
@@ -95,6 +95,7 @@ def test_a_text_without_end_is_refused():
         parse("x" * (LONGEST + 1))
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=st.sampled_from("#*_`$|-> \n\\[]()<>1.ab~!\t\x00é"), max_size=120))
 def test_any_text_can_be_parsed(text):
     """Whatever a model writes is some list of blocks."""

@@ -2,7 +2,7 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.documents.maths import formula_at, replace_maths, to_unicode
@@ -87,6 +87,7 @@ def test_a_formula_says_where_it_ends_and_whether_it_stands_alone():
     assert formula_at("a $ b", 2) is None
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=st.sampled_from("\\{}^_&$[]()`ab1 \nfracsqtle"), max_size=80))
 def test_no_formula_makes_it_fail(text):
     """Broken LaTeX gives some text and never an exception, alone or in a message."""

@@ -2,7 +2,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.documents.names import safe_filename
@@ -39,6 +39,7 @@ def test_a_useless_fallback_is_made_safe_as_well():
     assert safe_filename("", ".XLSX", fallback="...") == "document.xlsx"
 
 
+@settings(deadline=None)
 @given(st.text(), st.text())
 def test_every_name_is_short_plain_and_visible(wanted, fallback):
     """Whatever is asked for: ASCII, 1 to 20 characters before the extension, no dot or hyphen first, no device."""

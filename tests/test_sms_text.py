@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 import regex
+from answers import ANSWER, PIECES, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_whatsapp_text import ANSWER, PIECES, SENTENCES, TABLE, words
 
 from bot.channels import sms
 from bot.channels.segments import encoding, fits, segments
@@ -16,6 +16,8 @@ from bot.channels.transliteration import EMOJI, transliterate
 from bot.texts import say
 
 OUTSIDE = json.loads(Path(__file__).with_name("data").joinpath("more.json").read_text(encoding="utf-8"))["gsm_outside_french"]
+SENTENCES = ". ".join(" ".join(f"mot{i:04d}" for i in range(n, n + 10)) for n in range(0, 600, 10))
+TABLE = "| Pays | Capitale | Population |\n|:---|:---:|---:|\n| **CI** | Yamoussoukro | 29 M |\n| SN | `Dakar` | 18 M |\n| BJ | Porto-Novo |\n"
 FILL = "Les élèves révisent à la maison avec une méthode très sûre. "  # holds û: two segments as it is, one in GSM-7
 
 

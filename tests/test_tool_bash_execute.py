@@ -63,10 +63,18 @@ def gone(mark: str, seconds: float = 3) -> bool:
 
 
 @boxed
-@pytest.mark.parametrize(("command", "out"), [
-    ("echo $((2**10))", "1024\n"), ("awk 'BEGIN { print 6 * 7 }'", "42\n"), ("printf 'é\\n'", "é\n"), ("echo a > x; cat x; pwd", "a\n/box\n"),
-    ("printf '3\\n1\\n2\\n' | sort | head -1", "1\n"), ("echo $HOME $LANG", "/box C.UTF-8\n"), ("cat", ""),
-])
+@pytest.mark.parametrize(
+    ("command", "out"),
+    [
+        ("echo $((2**10))", "1024\n"),
+        ("awk 'BEGIN { print 6 * 7 }'", "42\n"),
+        ("printf 'é\\n'", "é\n"),
+        ("echo a > x; cat x; pwd", "a\n/box\n"),
+        ("printf '3\\n1\\n2\\n' | sort | head -1", "1\n"),
+        ("echo $HOME $LANG", "/box C.UTF-8\n"),
+        ("cat", ""),
+    ],
+)
 def test_a_command_computes(bash, command, out):
     assert bash(command) == {"exit_code": 0, "stdout": out, "stderr": ""}
 
@@ -104,10 +112,15 @@ def test_signals_cannot_be_ignored_for_ever(bash, soon):
 
 
 @boxed
-@pytest.mark.parametrize("command", [
-    "sleep 61.4242 & echo back", "setsid nohup sleep 61.4242 >/dev/null 2>&1 & disown; echo back",
-    "(setsid sh -c 'trap \"\" TERM HUP; sleep 61.4242' &) ; echo back", "coproc sleep 61.4242; echo back",
-])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sleep 61.4242 & echo back",
+        "setsid nohup sleep 61.4242 >/dev/null 2>&1 & disown; echo back",
+        "(setsid sh -c 'trap \"\" TERM HUP; sleep 61.4242' &) ; echo back",
+        "coproc sleep 61.4242; echo back",
+    ],
+)
 def test_background_children_do_not_outlive_the_call(bash, command):
     assert bash(command)["stdout"] == "back\n"
     assert gone("sleep 61.4242")
@@ -140,9 +153,23 @@ def test_the_number_of_processes_is_limited(bash, soon):
 
 
 @boxed
-@pytest.mark.parametrize("path", [
-    "/etc/passwd", "/etc/shadow", "/root", "/home", "/var", "/run", "/opt", "/work", "/sys", "/proc/1/root/etc/passwd", __file__, sys.prefix + "/pyvenv.cfg",
-])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/passwd",
+        "/etc/shadow",
+        "/root",
+        "/home",
+        "/var",
+        "/run",
+        "/opt",
+        "/work",
+        "/sys",
+        "/proc/1/root/etc/passwd",
+        __file__,
+        sys.prefix + "/pyvenv.cfg",
+    ],
+)
 def test_files_of_the_host_are_not_there(bash, path):
     assert bash(f"test -e '{path}'")["exit_code"] == 1
 
@@ -154,7 +181,9 @@ def test_the_database_and_the_media_are_not_there(bash, services):
 
 
 @boxed
-@pytest.mark.parametrize("command", ["env", "cat /proc/*/environ", "tr '\\0' '\\n' < /proc/1/environ", "cat /proc/self/environ", "set", "export -p"])
+@pytest.mark.parametrize(
+    "command", ["env", "cat /proc/*/environ", "tr '\\0' '\\n' < /proc/1/environ", "cat /proc/self/environ", "set", "export -p"]
+)
 def test_the_environment_holds_no_secret(bash, command):
     result = bash(command)
     assert SECRET not in result["stdout"] + result["stderr"]
@@ -168,12 +197,19 @@ def test_processes_of_the_host_are_not_seen(bash):
 
 
 @boxed
-@pytest.mark.parametrize("command", [
-    "exec 3<>/dev/tcp/127.0.0.1/{port}", "exec 3<>/dev/tcp/1.1.1.1/53", "exec 3<>/dev/udp/8.8.8.8/53 && echo x >&3", "getent hosts example.org",
-    "python3 -c \"import socket; socket.create_connection(('127.0.0.1', {port}), 1)\"",
-])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "exec 3<>/dev/tcp/127.0.0.1/{port}",
+        "exec 3<>/dev/tcp/1.1.1.1/53",
+        "exec 3<>/dev/udp/8.8.8.8/53 && echo x >&3",
+        "getent hosts example.org",
+        "python3 -c \"import socket; socket.create_connection(('127.0.0.1', {port}), 1)\"",
+    ],
+)
 def test_there_is_no_network(bash, command):
     import socket
+
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(1)
@@ -186,7 +222,9 @@ def test_only_the_loopback_device_is_there(bash):
 
 
 @boxed
-@pytest.mark.parametrize("path", ["/x", "/usr/x", "/usr/bin/x", "/bin/x", "/dev/x", "/dev/shm/x", "/proc/x", "/etc/x", "/proc/sys/kernel/hostname"])
+@pytest.mark.parametrize(
+    "path", ["/x", "/usr/x", "/usr/bin/x", "/bin/x", "/dev/x", "/dev/shm/x", "/proc/x", "/etc/x", "/proc/sys/kernel/hostname"]
+)
 def test_nothing_but_the_own_folders_can_be_written(bash, path):
     assert bash(f"echo x > {path}")["exit_code"] == 1
     assert not Path("/usr/x").exists()
@@ -194,7 +232,9 @@ def test_nothing_but_the_own_folders_can_be_written(bash, path):
 
 @boxed
 def test_the_disk_cannot_be_filled(bash):
-    result = bash("for i in 1 2 3 4 5; do head -c 50000000 /dev/zero > /box/$i; head -c 50000000 /dev/zero > /tmp/$i; done; du -sm /box /tmp | cut -f1")
+    result = bash(
+        "for i in 1 2 3 4 5; do for f in /box /tmp; do head -c 50000000 /dev/zero > $f/$i; done; done; du -sm /box /tmp | cut -f1"
+    )
     assert all(int(size) <= 65 for size in result["stdout"].split())
 
 
@@ -205,9 +245,13 @@ def test_the_number_of_files_is_limited(bash):
 
 
 @boxed
-@pytest.mark.parametrize("command", [
-    "python3 -c \"x = bytearray(2_000_000_000)\"", "head -c 2000000000 /dev/zero | tail -c 1999999999 | wc -c",
-])
+@pytest.mark.parametrize(
+    "command",
+    [
+        'python3 -c "x = bytearray(2_000_000_000)"',
+        "head -c 2000000000 /dev/zero | tail -c 1999999999 | wc -c",
+    ],
+)
 def test_one_process_cannot_take_much_memory(bash, command):
     assert "1999999999" not in bash(command)["stdout"]
 
@@ -245,7 +289,15 @@ def test_no_privilege_can_be_had(bash):
     status = bash("cat /proc/self/status")["stdout"]
     assert "CapEff:\t0000000000000000" in status and "NoNewPrivs:\t1" in status
     assert bash("id -u")["stdout"] != "0\n"
-    for command in ("unshare -U true", "mount -t tmpfs x /box", "chroot / true", "mknod /box/a b 8 0", "su -c true", "sudo true", "ulimit -u 100000"):
+    for command in (
+        "unshare -U true",
+        "mount -t tmpfs x /box",
+        "chroot / true",
+        "mknod /box/a b 8 0",
+        "su -c true",
+        "sudo true",
+        "ulimit -u 100000",
+    ):
         assert bash(command)["exit_code"] != 0, command
 
 
@@ -274,7 +326,7 @@ def test_calls_side_by_side_do_not_see_each_other(bash):
 def test_a_command_is_never_part_of_our_own_command_line(bash):
     for command in ("--help", "-c id", "'; echo out; '", "$(echo echo hi)", "--"):
         bash(command)
-    assert bash("echo \"--bind / /\"")["stdout"] == "--bind / /\n"
+    assert bash('echo "--bind / /"')["stdout"] == "--bind / /\n"
 
 
 @boxed
@@ -300,12 +352,29 @@ def test_folders_of_ours_below_usr_stay_hidden():
 @boxed
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_it_holds_for_a_service_that_does_not_run_as_root():
-    program = ("import sys; sys.path.insert(0, sys.argv[1])\nfrom bot import sandbox\nprint(sandbox.availability())\n"
-               "print(sandbox.run('id -u; bomb() { bomb | bomb & }; bomb 2>/dev/null; sleep 0.3; ls -A / | tr \"\\n\" \" \"'))\n"
-               f"try:\n    sandbox.run('{HOARD}')\n"
-               "except Exception as problem:\n    print(problem)\n")
-    done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--", sys.executable, "-c", program,
-                           str(Path(sandbox.__file__).parents[1])], capture_output=True, text=True, env={"PATH": os.environ["PATH"]}, cwd="/")
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\nfrom bot import sandbox\nprint(sandbox.availability())\n"
+        'print(sandbox.run(\'id -u; bomb() { bomb | bomb & }; bomb 2>/dev/null; sleep 0.3; ls -A / | tr "\\n" " "\'))\n'
+        f"try:\n    sandbox.run('{HOARD}')\n"
+        "except Exception as problem:\n    print(problem)\n"
+    )
+    done = subprocess.run(
+        [
+            "setpriv",
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+            "--",
+            sys.executable,
+            "-c",
+            program,
+            str(Path(sandbox.__file__).parents[1]),
+        ],
+        capture_output=True,
+        text=True,
+        env={"PATH": os.environ["PATH"]},
+        cwd="/",
+    )
     if "Permission" in done.stderr and not done.stdout:
         pytest.skip("the project's folder cannot be read by others here")
     lines = done.stdout.splitlines()
@@ -324,13 +393,16 @@ def fresh():
         cached.cache_clear()
 
 
-@pytest.mark.parametrize("program", [
-    pytest.param('while [ "$1" != -- ]; do shift; done; shift; exec "$@"', id="a bubblewrap that isolates nothing"),
-    pytest.param('while [ "$1" != -- ]; do shift; done; shift; shift 7; cd /tmp; "$@"', id="the same without limits"),
-    pytest.param("echo ok", id="a bubblewrap that only says ok"),
-    pytest.param("exit 0", id="a bubblewrap that does nothing"),
-    pytest.param('echo "bwrap: No permissions to create new namespace" >&2; exit 1', id="a container that forbids it"),
-])
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param('while [ "$1" != -- ]; do shift; done; shift; exec "$@"', id="a bubblewrap that isolates nothing"),
+        pytest.param('while [ "$1" != -- ]; do shift; done; shift; shift 7; cd /tmp; "$@"', id="the same without limits"),
+        pytest.param("echo ok", id="a bubblewrap that only says ok"),
+        pytest.param("exit 0", id="a bubblewrap that does nothing"),
+        pytest.param('echo "bwrap: No permissions to create new namespace" >&2; exit 1', id="a container that forbids it"),
+    ],
+)
 def test_without_isolation_nothing_is_run(fresh, bash, monkeypatch, tmp_path, program):
     fake = tmp_path / "bin" / "bwrap"
     fake.parent.mkdir()
@@ -357,7 +429,9 @@ def test_only_a_professional_may_run_commands():
     assert [m for m in ("guest", "child", "pro") if modes.allowed("bash_execute", m)] == ["pro"]
 
 
-@pytest.mark.parametrize("arguments", [{}, {"command": ""}, {"command": ["ls"]}, {"command": "x" * 20001}, {"command": "ls", "timeout": 600}])
+@pytest.mark.parametrize(
+    "arguments", [{}, {"command": ""}, {"command": ["ls"]}, {"command": "x" * 20001}, {"command": "ls", "timeout": 600}]
+)
 def test_bad_arguments_are_told_to_the_model(arguments):
     with pytest.raises(ToolError):
         check("bash_execute", arguments)

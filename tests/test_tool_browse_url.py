@@ -42,6 +42,7 @@ def names(monkeypatch):
         if host not in NAMES:
             raise socket.gaierror(-2, "Name or service not known")
         return [(socket.AF_INET6 if ":" in a else socket.AF_INET, socket.SOCK_STREAM, 6, "", (a, port)) for a in NAMES[host]]
+
     monkeypatch.setattr(public_address.socket, "getaddrinfo", look_up)
 
 
@@ -76,36 +77,112 @@ def test_a_long_page_is_kept_long_and_cut_at_the_end(services, jina):
     assert len(browse_url(services, "https://exemple.ci/")["content"]) == module.LONGEST
 
 
-@pytest.mark.parametrize("url", [
-    "http://127.0.0.1/", "http://127.1/", "http://[::1]/", "http://[::ffff:127.0.0.1]/", "http://[::ffff:7f00:1]/", "http://[::127.0.0.1]/",
-    "http://[64:ff9b::7f00:1]/", "http://[2002:7f00:1::]/", "http://[2001:0:4136:e378::]/", "http://[fe80::1]/", "http://[fc00::1]/", "http://[fec0::1]/",
-    "http://[::]/", "http://[ff02::1]/", "http://2130706433/", "http://0x7f.1/", "http://0x7f000001/", "http://0177.0.0.1/", "http://0/", "http://0.0.0.0/",
-    "http://10.0.0.1/", "http://172.16.0.1/", "http://192.168.1.1/", "http://100.64.0.1/", "http://169.254.169.254/latest/meta-data/",
-    "http://168.63.129.16/", "http://192.0.0.192/", "http://198.18.0.1/", "http://224.0.0.1/", "http://255.255.255.255/", "http://127.0.0.1./",
-    "http://１２７.0.0.1/", "http://①②⑦.0.0.1/", "http://127。0。0。1/", "http://LOCALHOST/", "http://localhost./", "http://a.localhost/", "http://router.local/",
-    "http://metadata.google.internal/", "http://intranet/", "http://example.123/", "http://127.0.0.1.nip.io/", "http://localtest.me/",
-    "http://inside.example.org/", "http://metadata.example.org/", "http://mixed.example.org/", "http://six.example.org/", "http://exemple.ci:0/",
-])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1/",
+        "http://127.1/",
+        "http://[::1]/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://[::ffff:7f00:1]/",
+        "http://[::127.0.0.1]/",
+        "http://[64:ff9b::7f00:1]/",
+        "http://[2002:7f00:1::]/",
+        "http://[2001:0:4136:e378::]/",
+        "http://[fe80::1]/",
+        "http://[fc00::1]/",
+        "http://[fec0::1]/",
+        "http://[::]/",
+        "http://[ff02::1]/",
+        "http://2130706433/",
+        "http://0x7f.1/",
+        "http://0x7f000001/",
+        "http://0177.0.0.1/",
+        "http://0/",
+        "http://0.0.0.0/",
+        "http://10.0.0.1/",
+        "http://172.16.0.1/",
+        "http://192.168.1.1/",
+        "http://100.64.0.1/",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://168.63.129.16/",
+        "http://192.0.0.192/",
+        "http://198.18.0.1/",
+        "http://224.0.0.1/",
+        "http://255.255.255.255/",
+        "http://127.0.0.1./",
+        "http://１２７.0.0.1/",
+        "http://①②⑦.0.0.1/",
+        "http://127。0。0。1/",
+        "http://LOCALHOST/",
+        "http://localhost./",
+        "http://a.localhost/",
+        "http://router.local/",
+        "http://metadata.google.internal/",
+        "http://intranet/",
+        "http://example.123/",
+        "http://127.0.0.1.nip.io/",
+        "http://localtest.me/",
+        "http://inside.example.org/",
+        "http://metadata.example.org/",
+        "http://mixed.example.org/",
+        "http://six.example.org/",
+        "http://exemple.ci:0/",
+    ],
+)
 def test_what_is_not_public_is_refused_without_asking_anybody(services, jina, url):
     with pytest.raises(ToolError):
         browse_url(services, url)
     assert len(jina.calls) == 0
 
 
-@pytest.mark.parametrize("url", [
-    "file:///etc/passwd", "gopher://exemple.ci/", "ftp://exemple.ci/", "javascript:alert(1)", "data:text/plain,x", "exemple.ci", "//exemple.ci/", "http://",
-    "http:///x", "https://exemple.ci:99999/", "https://exemple.ci:port/", "http://[::1", "http://[v1.x]/", "http://exemple..ci/", "http://-exemple.ci/",
-    "http://exem ple.ci/", "http://exemple.ci\\@127.0.0.1/", "http://exemple.ci/\r\nHost: x", "http://exemple.ci/\ud800", "http://exemple.ci/\t", "x",
-    f"http://{'a' * 64}.ci/", f"http://{'a.' * 130}ci/", "http://exemple.ci%00.org/", "http://%31%32%37.0.0.1/", "http://*.ci/",
-])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "file:///etc/passwd",
+        "gopher://exemple.ci/",
+        "ftp://exemple.ci/",
+        "javascript:alert(1)",
+        "data:text/plain,x",
+        "exemple.ci",
+        "//exemple.ci/",
+        "http://",
+        "http:///x",
+        "https://exemple.ci:99999/",
+        "https://exemple.ci:port/",
+        "http://[::1",
+        "http://[v1.x]/",
+        "http://exemple..ci/",
+        "http://-exemple.ci/",
+        "http://exem ple.ci/",
+        "http://exemple.ci\\@127.0.0.1/",
+        "http://exemple.ci/\r\nHost: x",
+        "http://exemple.ci/\ud800",
+        "http://exemple.ci/\t",
+        "x",
+        f"http://{'a' * 64}.ci/",
+        f"http://{'a.' * 130}ci/",
+        "http://exemple.ci%00.org/",
+        "http://%31%32%37.0.0.1/",
+        "http://*.ci/",
+    ],
+)
 def test_what_is_no_web_address_is_refused(services, jina, url):
     with pytest.raises(ToolError):
         browse_url(services, url + ("y" if url.endswith("\t") else ""))
     assert len(jina.calls) == 0
 
 
-@pytest.mark.parametrize("url", ["https://awa:secret@exemple.ci/", "https://awa@exemple.ci/", "https://@exemple.ci/", "https://:@exemple.ci/",
-                                 "http://exemple.ci@127.0.0.1/"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://awa:secret@exemple.ci/",
+        "https://awa@exemple.ci/",
+        "https://@exemple.ci/",
+        "https://:@exemple.ci/",
+        "http://exemple.ci@127.0.0.1/",
+    ],
+)
 def test_addresses_with_credentials_are_refused(services, jina, url):
     with pytest.raises(ToolError, match="user name or password"):
         browse_url(services, url)
@@ -117,15 +194,36 @@ def test_a_name_that_does_not_resolve_is_refused(services, jina):
         browse_url(services, "https://nulle-part.example.org/")
 
 
-@pytest.mark.parametrize("url", ["https://exemple.ci", "HTTPS://EXEMPLE.CI/A", "http://exemple.ci:8080/x", "https://école.ci/", "http://93.184.215.14/",
-                                 "http://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/", "https://exemple.ci./", "https://exemple.ci/@awa"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://exemple.ci",
+        "HTTPS://EXEMPLE.CI/A",
+        "http://exemple.ci:8080/x",
+        "https://école.ci/",
+        "http://93.184.215.14/",
+        "http://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/",
+        "https://exemple.ci./",
+        "https://exemple.ci/@awa",
+    ],
+)
 def test_public_addresses_are_accepted(url):
     public_address.check(url)
 
 
-@pytest.mark.parametrize(("status", "transient", "said"), [
-    (400, False, "400"), (404, False, "404"), (422, False, "422"), (451, False, "451"), (429, True, "does not answer"), (500, True, "does not answer"),
-    (503, True, "does not answer"), (302, False, "302")])
+@pytest.mark.parametrize(
+    ("status", "transient", "said"),
+    [
+        (400, False, "400"),
+        (404, False, "404"),
+        (422, False, "422"),
+        (451, False, "451"),
+        (429, True, "does not answer"),
+        (500, True, "does not answer"),
+        (503, True, "does not answer"),
+        (302, False, "302"),
+    ],
+)
 def test_what_the_reader_refuses_is_told(services, jina, status, transient, said):
     jina.get("https://jina.test/https://exemple.ci/", status=status, headers={"Location": "http://127.0.0.1/"} if status == 302 else {})
     with pytest.raises(ToolError, match=said) as problem:
@@ -149,7 +247,9 @@ def test_a_reader_that_is_away_is_an_error_that_may_pass(services, jina, problem
     assert said.value.transient
 
 
-@pytest.mark.parametrize("body", [b"", b"  ", b'{"data": {"title": "x", "content": ""}}', b'{"data": null}', b"[]", b"null", b'{"data": {"content": 5}}'[:0]])
+@pytest.mark.parametrize(
+    "body", [b"", b"  ", b'{"data": {"title": "x", "content": ""}}', b'{"data": null}', b"[]", b"null", b'{"data": {"content": 5}}'[:0]]
+)
 def test_a_page_without_text_is_an_error(services, jina, body):
     jina.get("https://jina.test/https://exemple.ci/", body=body)
     with pytest.raises(ToolError, match="no text"):
@@ -196,7 +296,9 @@ def through(services, url):
 
 
 def test_a_body_without_end_is_read_up_to_the_cap_only(services, slow_server):
-    url, sent = slow_server(lambda: (b"a" * 65536 for _ in range(100_000)), {"Content-Type": "text/plain", "Content-Length": str(2 * 10**9)})
+    url, sent = slow_server(
+        lambda: (b"a" * 65536 for _ in range(100_000)), {"Content-Type": "text/plain", "Content-Length": str(2 * 10**9)}
+    )
     assert len(browse_url(through(services, url), "https://exemple.ci/")["content"]) == module.LONGEST
     assert sum(sent) < 3 * module.LARGEST
 

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
+from conftest import rows
 
 from bot.db import ledger, payments, reading, writing
 from bot.errors import ToolError
 from bot.learners import credits
 from bot.learners import payments as store
-from conftest import rows
 from tools.buy_credits import buy_credits
 from tools.offered import check
 
@@ -27,8 +27,15 @@ def test_a_pack_has_its_price(services, make_context, pack, bought, amount):
     assert (row.state, row.credits, row.amount) == ("open", bought, amount)
 
 
-@pytest.mark.parametrize(("address", "currency"), [
-    ("whatsapp:+2250701020304", "XOF"), ("whatsapp:+221771234567", "XOF"), ("whatsapp:+237699123456", "XAF"), ("whatsapp:+24177123456", "XAF")])
+@pytest.mark.parametrize(
+    ("address", "currency"),
+    [
+        ("whatsapp:+2250701020304", "XOF"),
+        ("whatsapp:+221771234567", "XOF"),
+        ("whatsapp:+237699123456", "XAF"),
+        ("whatsapp:+24177123456", "XAF"),
+    ],
+)
 def test_the_currency_is_that_of_the_country(services, make_context, address, currency):
     assert buy(make_context(address=address))["currency"] == currency
 

@@ -3,13 +3,13 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from conftest import rows
 
 from bot import db
 from bot.channels import outbox
 from bot.db import addresses, reading, tasks, writing
 from bot.errors import ToolError
 from bot.learners import tasks as store
-from conftest import rows
 from tools.create_task import create_task
 from tools.offered import check
 
@@ -20,8 +20,10 @@ NOON = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 @pytest.fixture
 def clock(monkeypatch):
     """clock(moment): what the time is from now on."""
+
     def put(moment):
         monkeypatch.setattr(store, "now", lambda: moment)
+
     put(NOON)
     return put
 
@@ -37,17 +39,25 @@ def test_a_task_is_noted_with_its_priority_date_and_tags(services, make_context,
     result = make(context, title=" Réviser  la dictée ", priority="high", due_date="2026-12-24T17:30", tags=["Français", "français", " "])
     [row] = rows(services, tasks)
     assert result == {"success": True, "task": 1, "due": "2026-12-24T17:30:00+01:00"}
-    assert (row.title, row.priority, row.due_at, row.tags) == ("Réviser la dictée", "high", datetime(2026, 12, 24, 16, 30, tzinfo=UTC), ["français"])
+    assert (row.title, row.priority, row.due_at, row.tags) == (
+        "Réviser la dictée",
+        "high",
+        datetime(2026, 12, 24, 16, 30, tzinfo=UTC),
+        ["français"],
+    )
 
 
-@pytest.mark.parametrize(("text", "due"), [
-    pytest.param("2026-12-24", datetime(2026, 12, 24, 7, 0, tzinfo=UTC), id="a day is due at eight in the morning"),
-    pytest.param("2026-12-01", datetime(2026, 12, 1, 13, 0, tzinfo=UTC), id="today is due in an hour"),
-    pytest.param("2026-12-24T17:30Z", datetime(2026, 12, 24, 17, 30, tzinfo=UTC), id="another zone may be named"),
-    pytest.param("2026-12-24T17:30:00+03:00", datetime(2026, 12, 24, 14, 30, tzinfo=UTC), id="an offset may be named"),
-    pytest.param("2026-12-24 17:30", datetime(2026, 12, 24, 16, 30, tzinfo=UTC), id="a blank may stand for the T"),
-    pytest.param(" ", None, id="blank is no date"),
-])
+@pytest.mark.parametrize(
+    ("text", "due"),
+    [
+        pytest.param("2026-12-24", datetime(2026, 12, 24, 7, 0, tzinfo=UTC), id="a day is due at eight in the morning"),
+        pytest.param("2026-12-01", datetime(2026, 12, 1, 13, 0, tzinfo=UTC), id="today is due in an hour"),
+        pytest.param("2026-12-24T17:30Z", datetime(2026, 12, 24, 17, 30, tzinfo=UTC), id="another zone may be named"),
+        pytest.param("2026-12-24T17:30:00+03:00", datetime(2026, 12, 24, 14, 30, tzinfo=UTC), id="an offset may be named"),
+        pytest.param("2026-12-24 17:30", datetime(2026, 12, 24, 16, 30, tzinfo=UTC), id="a blank may stand for the T"),
+        pytest.param(" ", None, id="blank is no date"),
+    ],
+)
 def test_a_date_is_understood_in_the_persons_zone(services, make_context, clock, text, due):
     make(make_context(address=CAMEROON), title="x", due_date=text)
     assert rows(services, tasks)[0].due_at == due
@@ -79,7 +89,11 @@ def test_tasks_are_listed_by_date_and_keep_their_numbers_when_others_are_done(se
     make(context, "b", title="plus tard", due_date="2027-01-01")
     make(context, "c", title="bientôt", due_date="2026-12-02")
     with writing(services.db) as tx:
-        assert [(t.number, t.title) for t in store.open_tasks(tx, context.person.owner)] == [(3, "bientôt"), (2, "plus tard"), (1, "sans date")]
+        assert [(t.number, t.title) for t in store.open_tasks(tx, context.person.owner)] == [
+            (3, "bientôt"),
+            (2, "plus tard"),
+            (1, "sans date"),
+        ]
         assert store.done(tx, context.person.owner, 2) == "plus tard"
         assert store.done(tx, context.person.owner, 2) is None
         assert store.done(tx, "somebody else", 1) is None
@@ -132,8 +146,17 @@ def test_an_empty_title_is_refused(services, make_context, clock):
         make(make_context(), title="\x00 ")
 
 
-@pytest.mark.parametrize("arguments", [
-    {}, {"title": ""}, {"title": "x", "priority": "urgent"}, {"title": "x", "due_date": 20261224}, {"title": "x", "tags": "a"}, {"title": "x" * 301}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"title": ""},
+        {"title": "x", "priority": "urgent"},
+        {"title": "x", "due_date": 20261224},
+        {"title": "x", "tags": "a"},
+        {"title": "x" * 301},
+    ],
+)
 def test_bad_arguments_are_told_to_the_model(arguments):
     with pytest.raises(ToolError):
         check("create_task", arguments)

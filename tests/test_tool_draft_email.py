@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from conftest import rows
+from mail_server import running
 
 from bot.db import daily, drafts, reading, writing
 from bot.errors import ToolError
 from bot.learners import drafts as store
 from bot.learners import files
-from conftest import rows
-from mail_server import running
 from tools.draft_email import draft_email
 from tools.offered import check
 
@@ -72,7 +72,11 @@ def test_a_draft_can_be_changed_until_it_is_sent(mailing):
         assert not store.edit(tx, context.person.owner, 2, to="autre@exemple.org", subject="s", body="b")
         assert not store.edit(tx, "somebody else", 1, to="autre@exemple.org", subject="s", body="b")
     store.send(services, context.person, 1)
-    assert (keeper.inbox[0]["To"], keeper.inbox[0]["Subject"], keeper.inbox[0]["Bcc"]) == ("autre@exemple.org", "Nouveau Bcc: x@y.org", None)
+    assert (keeper.inbox[0]["To"], keeper.inbox[0]["Subject"], keeper.inbox[0]["Bcc"]) == (
+        "autre@exemple.org",
+        "Nouveau Bcc: x@y.org",
+        None,
+    )
     with writing(services.db) as tx:
         assert not store.edit(tx, context.person.owner, 1, to="autre@exemple.org", subject="s", body="b")
 
@@ -101,11 +105,27 @@ def test_the_same_call_twice_makes_one_draft(services, make_context):
     assert len(rows(services, drafts)) == 1
 
 
-@pytest.mark.parametrize("to", [
-    "chef", "chef@", "@exemple.org", "chef@exemple", "a@b.org, c@d.org", "a@b.org;c@d.org", "Chef <chef@exemple.org>", "chef@exemple.org\nBcc: x@y.org",
-    "=?UTF-8?Q?a=0A?=@exemple.org?", "chef @exemple.org", "chef@exemple..org", "a" * 65 + "@exemple.org", "chéf@exemple.org", '"a b"@exemple.org',
-    "chef@[127.0.0.1]", "chef@-exemple.org",
-])
+@pytest.mark.parametrize(
+    "to",
+    [
+        "chef",
+        "chef@",
+        "@exemple.org",
+        "chef@exemple",
+        "a@b.org, c@d.org",
+        "a@b.org;c@d.org",
+        "Chef <chef@exemple.org>",
+        "chef@exemple.org\nBcc: x@y.org",
+        "=?UTF-8?Q?a=0A?=@exemple.org?",
+        "chef @exemple.org",
+        "chef@exemple..org",
+        "a" * 65 + "@exemple.org",
+        "chéf@exemple.org",
+        '"a b"@exemple.org',
+        "chef@[127.0.0.1]",
+        "chef@-exemple.org",
+    ],
+)
 def test_what_is_not_one_plain_address_is_refused(services, make_context, to):
     with pytest.raises(ToolError, match="not one plain e-mail address"):
         write(make_context(), to=to)
@@ -123,9 +143,15 @@ def test_a_file_of_somebody_else_is_not_attached(services, make_context):
     assert rows(services, drafts) == []
 
 
-@pytest.mark.parametrize("arguments", [
-    {"to": "a@b.org", "subject": "s"}, {"subject": "s", "body": "b"}, {"to": ["a@b.org"], "subject": "s", "body": "b"},
-    {"to": "a@b.org", "subject": "s", "body": "b", "cc": "x@y.org"}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"to": "a@b.org", "subject": "s"},
+        {"subject": "s", "body": "b"},
+        {"to": ["a@b.org"], "subject": "s", "body": "b"},
+        {"to": "a@b.org", "subject": "s", "body": "b", "cc": "x@y.org"},
+    ],
+)
 def test_bad_arguments_are_told_to_the_model(arguments):
     with pytest.raises(ToolError):
         check("draft_email", arguments)

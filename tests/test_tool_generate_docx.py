@@ -2,11 +2,11 @@
 
 import docx
 import pytest
+from conftest import rows
 
 from bot.db import files
 from bot.errors import ToolError
 from bot.learners import files as library
-from conftest import rows
 from tools.generate_docx import generate_docx
 from tools.offered import check
 
@@ -38,7 +38,9 @@ def test_characters_that_xml_forbids_do_no_harm(services, make_context):
     assert any("deux" in p.text for p in docx.Document(library.path(services.settings, rows(services, files)[0])).paragraphs)
 
 
-@pytest.mark.parametrize("arguments", [{"content": "x"}, {"title": "x"}, {"title": "x", "content": "y", "sheets": []}, {"title": 3, "content": "y"}])
+@pytest.mark.parametrize(
+    "arguments", [{"content": "x"}, {"title": "x"}, {"title": "x", "content": "y", "sheets": []}, {"title": 3, "content": "y"}]
+)
 def test_bad_arguments_are_told_to_the_model(arguments):
     with pytest.raises(ToolError):
         check("generate_docx", arguments)

@@ -1,11 +1,11 @@
 """generate_html: Markdown or HTML in, one harmless page in the person's library."""
 
 import pytest
+from conftest import rows
 
 from bot.db import files
 from bot.errors import ToolError
 from bot.learners import files as library
-from conftest import rows
 from tools.generate_html import generate_html
 from tools.offered import check
 

@@ -1,11 +1,11 @@
 """generate_md: a Markdown file in the person's library."""
 
 import pytest
+from conftest import rows
 
 from bot.db import files
 from bot.errors import ToolError
 from bot.learners import files as library
-from conftest import rows
 from tools.generate_md import generate_md
 from tools.offered import check
 

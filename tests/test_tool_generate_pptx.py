@@ -2,18 +2,21 @@
 
 import pptx
 import pytest
+from conftest import rows
 
 from bot.db import files
 from bot.errors import ToolError
 from bot.learners import files as library
-from conftest import rows
 from tools.generate_pptx import generate_pptx
 from tools.offered import check
 
 SLIDES = [
     {"title": "Plan", "bullets": ["Un", "Deux"], "notes": "Parler lentement"},
     {"title": "Chiffres", "table": [["Mois", "FCFA"], ["Janvier", 12500]]},
-    {"title": "Courbe", "chart": {"type": "line", "x": "Mois", "y": ["FCFA"], "columns": ["Mois", "FCFA"], "rows": [["Janvier", 1], ["Février", 2]]}},
+    {
+        "title": "Courbe",
+        "chart": {"type": "line", "x": "Mois", "y": ["FCFA"], "columns": ["Mois", "FCFA"], "rows": [["Janvier", 1], ["Février", 2]]},
+    },
 ]
 
 
@@ -51,13 +54,16 @@ def test_the_same_call_twice_makes_one_file(services, make_context):
     assert len(rows(services, files)) == 1
 
 
-@pytest.mark.parametrize("slides", [
-    pytest.param([{"title": "a\x00\x0b\ud800"}], id="characters that XML forbids"),
-    pytest.param([{"title": "t", "table": [["a"], ["b", "c"]]}], id="a ragged table"),
-    pytest.param([{"title": "t", "table": []}], id="an empty table"),
-    pytest.param([{"title": "t", "bullets": ["mot " * 2000]}], id="a bullet without end"),
-    pytest.param([{"title": "t", "chart": SLIDES[2]["chart"] | {"y": ["Autre"]}}], id="a chart of a column that is not there"),
-])
+@pytest.mark.parametrize(
+    "slides",
+    [
+        pytest.param([{"title": "a\x00\x0b\ud800"}], id="characters that XML forbids"),
+        pytest.param([{"title": "t", "table": [["a"], ["b", "c"]]}], id="a ragged table"),
+        pytest.param([{"title": "t", "table": []}], id="an empty table"),
+        pytest.param([{"title": "t", "bullets": ["mot " * 2000]}], id="a bullet without end"),
+        pytest.param([{"title": "t", "chart": SLIDES[2]["chart"] | {"y": ["Autre"]}}], id="a chart of a column that is not there"),
+    ],
+)
 def test_odd_slides_make_a_presentation_or_a_clear_error(services, make_context, slides):
     try:
         assert len(made(services, make_context(), slides).slides) >= 1
@@ -65,10 +71,16 @@ def test_odd_slides_make_a_presentation_or_a_clear_error(services, make_context,
         assert len(str(problem)) > 20
 
 
-@pytest.mark.parametrize("arguments", [
-    {"title": "x"}, {"title": "x", "slides": []}, {"title": "x", "slides": [{"bullets": ["a"]}]}, {"title": "x", "slides": [{"title": "a", "bullets": "b"}]},
-    {"title": "x", "slides": [{"title": "a", "chart": {"type": "bar", "x": "a", "y": ["b"]}}]},
-])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"title": "x"},
+        {"title": "x", "slides": []},
+        {"title": "x", "slides": [{"bullets": ["a"]}]},
+        {"title": "x", "slides": [{"title": "a", "bullets": "b"}]},
+        {"title": "x", "slides": [{"title": "a", "chart": {"type": "bar", "x": "a", "y": ["b"]}}]},
+    ],
+)
 def test_bad_arguments_are_told_to_the_model(arguments):
     with pytest.raises(ToolError):
         check("generate_pptx", arguments)

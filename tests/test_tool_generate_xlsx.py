@@ -4,15 +4,19 @@ import io
 
 import openpyxl
 import pytest
+from conftest import rows
 
 from bot.db import files
 from bot.errors import ToolError
 from bot.learners import files as library
-from conftest import rows
 from tools.generate_xlsx import generate_xlsx
 from tools.offered import check
 
-SHEET = {"name": "Ventes", "columns": ["Mois", "FCFA"], "rows": [["Janvier", 12500], ["Février", 8000], ["Total", {"formula": "=SUM(B2:B3)"}]]}
+SHEET = {
+    "name": "Ventes",
+    "columns": ["Mois", "FCFA"],
+    "rows": [["Janvier", 12500], ["Février", 8000], ["Total", {"formula": "=SUM(B2:B3)"}]],
+}
 
 
 def made(services, context, sheets):
@@ -57,16 +61,19 @@ def test_the_same_call_twice_makes_one_file(services, make_context):
     assert len(rows(services, files)) == 1
 
 
-@pytest.mark.parametrize("sheets", [
-    pytest.param([SHEET | {"name": "Ventes / 2026 : [janvier] et tout ce qui suit jusqu'à la fin"}], id="impossible sheet name"),
-    pytest.param([SHEET, SHEET], id="two sheets of one name"),
-    pytest.param([SHEET | {"rows": [["a"], ["b", 1, 2, 3]]}], id="ragged rows"),
-    pytest.param([SHEET | {"rows": []}], id="no rows"),
-    pytest.param([SHEET | {"rows": [["a\x00\x0b\ud800", 1]]}], id="characters that XML forbids"),
-    pytest.param([SHEET | {"rows": [["a", float("nan")]]}], id="a number that is none"),
-    pytest.param([SHEET | {"chart": {"type": "pie", "x": "Année", "y": ["FCFA"]}}], id="a chart of a column that is not there"),
-    pytest.param([SHEET | {"columns": [], "rows": []}], id="nothing at all"),
-])
+@pytest.mark.parametrize(
+    "sheets",
+    [
+        pytest.param([SHEET | {"name": "Ventes / 2026 : [janvier] et tout ce qui suit jusqu'à la fin"}], id="impossible sheet name"),
+        pytest.param([SHEET, SHEET], id="two sheets of one name"),
+        pytest.param([SHEET | {"rows": [["a"], ["b", 1, 2, 3]]}], id="ragged rows"),
+        pytest.param([SHEET | {"rows": []}], id="no rows"),
+        pytest.param([SHEET | {"rows": [["a\x00\x0b\ud800", 1]]}], id="characters that XML forbids"),
+        pytest.param([SHEET | {"rows": [["a", float("nan")]]}], id="a number that is none"),
+        pytest.param([SHEET | {"chart": {"type": "pie", "x": "Année", "y": ["FCFA"]}}], id="a chart of a column that is not there"),
+        pytest.param([SHEET | {"columns": [], "rows": []}], id="nothing at all"),
+    ],
+)
 def test_odd_sheets_make_a_workbook_or_a_clear_error(services, make_context, sheets):
     try:
         assert made(services, make_context(), sheets).sheetnames
@@ -74,14 +81,17 @@ def test_odd_sheets_make_a_workbook_or_a_clear_error(services, make_context, she
         assert len(str(problem)) > 20
 
 
-@pytest.mark.parametrize("arguments", [
-    pytest.param({"title": "x"}, id="no sheets"),
-    pytest.param({"title": "x", "sheets": []}, id="an empty list of sheets"),
-    pytest.param({"title": "x", "sheets": [{"name": "a", "columns": ["b"]}]}, id="no rows"),
-    pytest.param({"title": "x", "sheets": [SHEET | {"rows": [[["list"]]]}]}, id="a list in a cell"),
-    pytest.param({"title": "x", "sheets": [SHEET | {"rows": [[{"value": 1}]]}]}, id="another object in a cell"),
-    pytest.param({"title": "x", "sheets": [SHEET | {"chart": {"type": "radar", "x": "Mois", "y": ["FCFA"]}}]}, id="an unknown chart"),
-])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param({"title": "x"}, id="no sheets"),
+        pytest.param({"title": "x", "sheets": []}, id="an empty list of sheets"),
+        pytest.param({"title": "x", "sheets": [{"name": "a", "columns": ["b"]}]}, id="no rows"),
+        pytest.param({"title": "x", "sheets": [SHEET | {"rows": [[["list"]]]}]}, id="a list in a cell"),
+        pytest.param({"title": "x", "sheets": [SHEET | {"rows": [[{"value": 1}]]}]}, id="another object in a cell"),
+        pytest.param({"title": "x", "sheets": [SHEET | {"chart": {"type": "radar", "x": "Mois", "y": ["FCFA"]}}]}, id="an unknown chart"),
+    ],
+)
 def test_bad_arguments_are_told_to_the_model(arguments):
     with pytest.raises(ToolError):
         check("generate_xlsx", arguments)

@@ -17,15 +17,28 @@ def context(services, make_context):
     """Somebody who sent a.pdf, then was made b.xlsx and c.md, and another person with a file."""
     context = make_context("child", address="whatsapp:+237699123456")
     with writing(services.db) as tx:
-        for n, (name, origin, owner) in enumerate((("a.pdf", "uploaded", context.person.owner), ("b.xlsx", "generated", context.person.owner),
-                                                   ("c.md", "generated", context.person.owner), ("d.pdf", "uploaded", "learner:other"))):
+        for n, (name, origin, owner) in enumerate(
+            (
+                ("a.pdf", "uploaded", context.person.owner),
+                ("b.xlsx", "generated", context.person.owner),
+                ("c.md", "generated", context.person.owner),
+                ("d.pdf", "uploaded", "learner:other"),
+            )
+        ):
             row = files.save(services.settings, tx, key=name, owner=owner, origin=origin, filename=name, data=b"x" * (n + 1))
             tx.execute(table.update().where(table.c.id == row.id).values(created_at=now() + timedelta(seconds=n)))
     return context
 
 
-@pytest.mark.parametrize(("arguments", "names"), [
-    ({}, ["c.md", "b.xlsx", "a.pdf"]), ({"origin": "uploaded"}, ["a.pdf"]), ({"origin": "generated", "limit": 1}, ["c.md"]), ({"limit": 2}, ["c.md", "b.xlsx"])])
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        ({}, ["c.md", "b.xlsx", "a.pdf"]),
+        ({"origin": "uploaded"}, ["a.pdf"]),
+        ({"origin": "generated", "limit": 1}, ["c.md"]),
+        ({"limit": 2}, ["c.md", "b.xlsx"]),
+    ],
+)
 def test_the_persons_own_files_come_newest_first(context, arguments, names):
     assert [f["filename"] for f in list_user_files(context, **arguments)["files"]] == names
 

@@ -4,13 +4,13 @@ import re
 from dataclasses import replace
 
 import pytest
+from conftest import rows
+from mail_server import running
 
 from bot.channels.twilio import Inbound
 from bot.db import outbox, writing
 from bot.errors import ToolError
 from bot.learners import reports
-from conftest import rows
-from mail_server import running
 from tools.offered import check
 from tools.report_bug import report_bug
 
@@ -52,10 +52,20 @@ def test_the_last_events_are_named_without_what_was_said(services, make_context)
     assert "1 HumanInput" in text and "secret" not in text
 
 
-@pytest.mark.parametrize("personal", [
-    "+225 07 01 02 03 04", "+2250701020304", "0701020304", "07.01.02.03.04", "00225 07-01-02-03-04", "07\u202f01\u202f02\u202f03\u202f04", "(225) 07010203",
-    "awa.kone+ecole@exemple.ci", "whatsapp:+2250701020304",
-])
+@pytest.mark.parametrize(
+    "personal",
+    [
+        "+225 07 01 02 03 04",
+        "+2250701020304",
+        "0701020304",
+        "07.01.02.03.04",
+        "00225 07-01-02-03-04",
+        "07\u202f01\u202f02\u202f03\u202f04",
+        "(225) 07010203",
+        "awa.kone+ecole@exemple.ci",
+        "whatsapp:+2250701020304",
+    ],
+)
 def test_numbers_and_addresses_are_left_out(services, make_context, personal):
     report(make_context(), f"Bug de {personal}", f"Son contact est {personal}, merci. Erreur 404 à 16:30 le 12/05.")
     body = rows(services, outbox)[0].body
@@ -101,9 +111,16 @@ def test_every_report_has_its_own_reference(services, make_context):
     assert len({report(context) for _ in range(4)}) == 4
 
 
-@pytest.mark.parametrize("arguments", [
-    {"title": "x"}, {"description": "x"}, {"title": "", "description": "x"}, {"title": "x", "description": "y", "severity": "fatal"},
-    {"title": "x", "description": "y", "email": "z"}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"title": "x"},
+        {"description": "x"},
+        {"title": "", "description": "x"},
+        {"title": "x", "description": "y", "severity": "fatal"},
+        {"title": "x", "description": "y", "email": "z"},
+    ],
+)
 def test_bad_arguments_are_told_to_the_model(arguments):
     with pytest.raises(ToolError):
         check("report_bug", arguments)

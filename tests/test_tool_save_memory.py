@@ -1,11 +1,11 @@
 """save_memory: facts that outlive a conversation."""
 
 import pytest
+from conftest import rows
 
 from bot.db import memories, reading, writing
 from bot.errors import ToolError
 from bot.learners import memories as store
-from conftest import rows
 from tools.offered import check
 from tools.save_memory import save_memory
 

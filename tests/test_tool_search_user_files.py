@@ -1,12 +1,12 @@
 """search_user_files: passages by meaning and by word, with their file and place."""
 
 import pytest
+from conftest import rows
 
 from bot.db import files as table
 from bot.db import writing
 from bot.errors import ToolError
 from bot.learners import files, passages
-from conftest import rows
 from tools.offered import check
 from tools.search_user_files import search_user_files
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 from email import message_from_bytes, policy
 
 import pytest
+from conftest import rows
 from hypothesis import given
 from hypothesis import strategies as st
+from mail_server import running, self_signed
 
 from bot.db import daily, learners, writing
 from bot.errors import ToolError
 from bot.learners import accounts, files, mail
-from conftest import rows
-from mail_server import running, self_signed
 from tools.offered import check
 from tools.send_email_to_user import MAILS_PER_DAY, send_email_to_user
 
@@ -45,7 +45,9 @@ def smtp(services, context, url):
 
 def keep_file(services, context, name="fiche.pdf", data=b"%PDF-1.4 x", key="f1", owner=None):
     with writing(services.db) as tx:
-        return files.save(services.settings, tx, key=key, owner=owner or context.person.owner, origin="generated", filename=name, data=data).id
+        return files.save(
+            services.settings, tx, key=key, owner=owner or context.person.owner, origin="generated", filename=name, data=data
+        ).id
 
 
 def test_the_mail_has_a_text_and_an_html_part_and_the_files(services, server):
@@ -72,7 +74,8 @@ def test_no_header_can_be_slipped_in_by_the_subject(server, subject):
     assert keeper.recipients == [["awa@exemple.ci"]]
     assert message["Bcc"] is None and message["Cc"] is None
     assert sorted(set(message.keys())) == sorted(
-        ["From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type"])
+        ["From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type"]
+    )
     assert "\n" not in message["Subject"]
 
 
@@ -202,9 +205,17 @@ def test_a_server_that_breaks_off_leaves_it_open_whether_it_was_sent(server):
         send_email_to_user(context, "s", "b")
 
 
-@pytest.mark.parametrize("arguments", [
-    {"subject": "s"}, {"body": "b"}, {"subject": "", "body": "b"}, {"subject": "s", "body": "b", "to": "x@example.org"},
-    {"subject": "s", "body": "b", "attachment_file_ids": "f1"}, {"subject": "s", "body": "b", "attachment_file_ids": [1]}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"subject": "s"},
+        {"body": "b"},
+        {"subject": "", "body": "b"},
+        {"subject": "s", "body": "b", "to": "x@example.org"},
+        {"subject": "s", "body": "b", "attachment_file_ids": "f1"},
+        {"subject": "s", "body": "b", "attachment_file_ids": [1]},
+    ],
+)
 def test_bad_arguments_are_told_to_the_model(arguments):
     with pytest.raises(ToolError):
         check("send_email_to_user", arguments)

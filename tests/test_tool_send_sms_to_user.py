@@ -1,12 +1,12 @@
 """send_sms_to_user: to the person's own number, through the outbox."""
 
 import pytest
+from conftest import AWA, rows
 
 from bot.channels import inbox
 from bot.db import addresses, outbox, writing
 from bot.errors import ToolError
 from bot.learners import messages
-from conftest import AWA, rows
 from tools.offered import check
 from tools.send_sms_to_user import send_sms_to_user
 
@@ -24,7 +24,13 @@ def test_it_goes_to_the_persons_own_number_as_plain_text(services, make_context)
     context = make_context("child")
     assert text(context, "**Révision** à 16 h") == {"success": True, "status": "on its way"}
     [row] = rows(services, outbox)
-    assert (row.address, row.body, row.state, row.conversation_id, row.key) == (AWA, "Révision à 16 h", "waiting", context.conversation, "tool:c1:0")
+    assert (row.address, row.body, row.state, row.conversation_id, row.key) == (
+        AWA,
+        "Révision à 16 h",
+        "waiting",
+        context.conversation,
+        "tool:c1:0",
+    )
 
 
 def test_the_same_call_twice_queues_one_message(services, make_context):
@@ -77,7 +83,9 @@ def test_an_empty_text_is_refused(services, make_context, message):
         text(make_context(), message)
 
 
-@pytest.mark.parametrize("arguments", [{}, {"message": ""}, {"message": "x" * 451}, {"message": "x", "to": "+2250701020305"}, {"message": 1}])
+@pytest.mark.parametrize(
+    "arguments", [{}, {"message": ""}, {"message": "x" * 451}, {"message": "x", "to": "+2250701020305"}, {"message": 1}]
+)
 def test_bad_arguments_are_told_to_the_model(arguments):
     with pytest.raises(ToolError):
         check("send_sms_to_user", arguments)

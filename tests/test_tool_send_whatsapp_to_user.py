@@ -3,13 +3,13 @@
 from datetime import timedelta
 
 import pytest
+from conftest import AWA, rows
 
 from bot.channels import inbox
 from bot.db import addresses, now, outbox, writing
 from bot.db import files as table
 from bot.errors import ToolError
 from bot.learners import files, messages
-from conftest import AWA, rows
 from tools.offered import check
 from tools.send_whatsapp_to_user import send_whatsapp_to_user
 
@@ -19,11 +19,13 @@ HERE = f"whatsapp:{AWA}"
 @pytest.fixture
 def heard(services, make_context):
     """heard(hours): a context of somebody who wrote so long ago on WhatsApp (None: never)."""
+
     def make(hours=1.0, mode="pro", address=HERE):
         context = make_context(mode, address)
         with writing(services.db) as tx:
             tx.execute(addresses.update().values(heard_at=now() - timedelta(hours=hours) if hours is not None else None))
         return context
+
     return make
 
 
@@ -38,14 +40,22 @@ def write(context, message="Voici **ta** fiche", key="c1", **more):
 
 def keep_file(services, context, name, owner=None):
     with writing(services.db) as tx:
-        return files.save(services.settings, tx, key=name, owner=owner or context.person.owner, origin="generated", filename=name, data=b"x")
+        return files.save(
+            services.settings, tx, key=name, owner=owner or context.person.owner, origin="generated", filename=name, data=b"x"
+        )
 
 
 def test_a_message_is_queued_in_whatsapps_own_marks(services, heard):
     context = heard(mode="child")
     assert write(context) == {"success": True, "status": "on its way", "messages": 1}
     [row] = rows(services, outbox)
-    assert (row.address, row.body, row.media_url, row.conversation_id, row.key) == (HERE, "Voici *ta* fiche", None, context.conversation, "tool:c1:0")
+    assert (row.address, row.body, row.media_url, row.conversation_id, row.key) == (
+        HERE,
+        "Voici *ta* fiche",
+        None,
+        context.conversation,
+        "tool:c1:0",
+    )
 
 
 def test_files_follow_one_by_one_and_what_whatsapp_does_not_take_goes_as_a_link(services, heard):
@@ -53,7 +63,10 @@ def test_files_follow_one_by_one_and_what_whatsapp_does_not_take_goes_as_a_link(
     pdf, page, sheet = (keep_file(services, context, n) for n in ("a.pdf", "b.html", "c.xlsx"))
     assert write(context, file_ids=[pdf.id, page.id, sheet.id, pdf.id])["messages"] == 3
     queued = rows(services, outbox)
-    assert [(r.body, r.media_url) for r in queued[1:]] == [("a.pdf", files.url(services.settings, pdf)), ("c.xlsx", files.url(services.settings, sheet))]
+    assert [(r.body, r.media_url) for r in queued[1:]] == [
+        ("a.pdf", files.url(services.settings, pdf)),
+        ("c.xlsx", files.url(services.settings, sheet)),
+    ]
     assert queued[0].body == f"Voici *ta* fiche\nb.html: {files.url(services.settings, page)}"
 
 
@@ -130,7 +143,9 @@ def test_what_cannot_be_one_message_is_refused(services, heard, message, said):
         write(heard(), message)
 
 
-@pytest.mark.parametrize("arguments", [{}, {"message": ""}, {"message": "x" * 1501}, {"message": "x", "file_ids": "f"}, {"message": "x", "to": "+225"}])
+@pytest.mark.parametrize(
+    "arguments", [{}, {"message": ""}, {"message": "x" * 1501}, {"message": "x", "file_ids": "f"}, {"message": "x", "to": "+225"}]
+)
 def test_bad_arguments_are_told_to_the_model(arguments):
     with pytest.raises(ToolError):
         check("send_whatsapp_to_user", arguments)

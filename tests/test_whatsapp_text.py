@@ -3,6 +3,7 @@ import re
 
 import pytest
 import regex
+from answers import ANSWER, PIECES, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +19,7 @@ UNTOUCHED = [
     "Un | deux | trois", "|x| = 3 si x = 3 ou x = -3", "C# et F#", "#maths et #physique", "la méthode __init__ de Python", "snake_case et _prive",
     "~5 km et ~6 km", "5 < 6 > 4", "List<String> et Map<K, V>", "a & b && c", "R&D; fin", "AT&T", "5 $ et 10 $", "$5 et $10", "$5 contre $10 demain",
     "1. un\n2. deux", "1) un\n2) deux", "- un\n- deux\n  - deux bis", "a) oui\nb) non", "  12\n+ 15\n----\n  27", "12\n* 3\n----\n36",
-    "Il a dit : « Oui ».", "12 000 FCFA, 3,5 % et 20 °C", "8h30 [environ]", "voir [1] et [2]", "f[0][1] = 2", "https://fr.wikipedia.org/wiki/Pi_(nombre)",
+    "Il a dit : « Oui ».", "12 000 FCFA, 3,5 % et 20 °C", "8h30 [environ]", "voir [1] et [2]", "f[0][1] = 2", "f[i](x) et [0;1](ouvert)", "[1]: https://a.org est la source", "https://fr.wikipedia.org/wiki/Pi_(nombre)",
     "https://a.org/x_y_z?a=*b*&c=~d~", "awa_kone_2@ecole.ci", "☺️ 👨‍👩‍👧 2️⃣", "ɔ ŋ ɛ √2 ≤ π", "> 3 donc x > 3", "a\n\nb\nc", "`a**b` et `x_y_z`",
     "```\na**b\n# titre ?\n| a | b |\n```", "« *", "_ _ _ e _", "p_n_u", "Wi-Fi 2*2 MIMO*", "Réponds par 1, 2 ou 3.",
 ]
@@ -35,7 +36,7 @@ def test_what_is_no_mark_stays_as_it_is_in_one_message(text):
     ("**gras** __gras__ *italique* _italique_ ~~barré~~", "*gras* *gras* _italique_ _italique_ ~barré~"),
     ("***les deux***", "_*les deux*_"), ("**gras et *italique* dedans**", "*gras et _italique_ dedans*"), ("*a **b***", "_a *b*_"),
     ("**Attention** : **2*3*4** et **a_b**", "*Attention* : *2*3*4* et *a_b*"), ("**Note :**texte", "*Note :* texte"), ("l'**eau**, (**sel**)", "l'*eau*, (*sel*)"),
-    ("**500**F et **x**", "500F et *x*"), ("je parl**e**, nous parl**ons**", "je parle, nous parlons"), ("parl*e*", "parle"), ("in**croy**able", "incroyable"),
+    ("**500**F et **x**", "500F et *x*"), ("je parl**e**, nous parl**ons**", "je parle, nous parlons"), ("parl*e*", "parle"), ("in**croy**able", "incroyable"), ("le 1**er** mai", "le 1er mai"),
     ("**un\ndeux**", "*un*\n*deux*"), ("- **un\n- deux**", "- un\n- deux"), ("**seul", "seul"), ("fin**", "fin"), ("~~seul", "seul"),
     ("** Important ** : lis", "*Important* : lis"), ("**« Oui »**", "*« Oui »*"), ("**Q1.** Combien ?", "*Q1.* Combien ?"),
     ("\\*pas gras\\* et 3 \\< 4, 5\\$", "*pas gras* et 3 < 4, 5$"), ("# Titre", "*Titre*"), ("### **Titre** `x` ###", "*Titre `x`*"), ("##Titre", "*Titre*"),
@@ -80,7 +81,6 @@ def test_tables_of_other_shapes(markdown, shown):
     assert whatsapp.dress(markdown) == shown
 
 
-WORDS = " ".join
 SENTENCES = ". ".join(" ".join(f"mot{i:04d}" for i in range(n, n + 10)) for n in range(0, 600, 10))
 
 
@@ -146,7 +146,6 @@ def test_a_text_is_cut_where_a_reader_would_cut_it(text, size, parts):
     assert split(text, size, len) == parts
 
 
-PIECES = st.sampled_from(["mot", "été", "😀", "👨‍👩‍👧", "e\u0301", "2 + 3 = 5", "https://a.org/x_y", "*gras ici*", "`c d`", "M.", "fin.", "Quoi ?", " ", "\n", "\n\n", "```\n", "\n```\n", "  x"])
 
 
 @given(st.lists(PIECES, max_size=60).map("".join), st.integers(1, 60))
@@ -172,22 +171,7 @@ def test_every_message_is_within_its_size_and_its_fences_are_closed(text):
         assert all(m.count("```") % 2 == 0 for m in messages(pages))
 
 
-NAME = st.text("abcdefghijklmnopqrstuvwxyzéèçœ", min_size=3, max_size=9)
-PHRASE = st.lists(NAME, min_size=1, max_size=6).map(" ".join)
-INLINE = st.one_of(PHRASE, *[PHRASE.map(f.format) for f in ("**{}**", "*{}*", "_{}_", "__{}__", "~~{}~~", "***{}***", "`{}`", "[{}](https://a.org/b_c)", "**{} :**", "« **{}** »")])
-LINE = st.lists(INLINE, min_size=1, max_size=4).map(" ".join)
-CELLS = st.lists(INLINE, min_size=3, max_size=3).map(lambda cells: "| " + " | ".join(cells) + " |")
-BLOCK = st.one_of(
-    LINE, LINE.map("# {}".format), LINE.map("### {}".format), LINE.map("> {}".format), st.lists(LINE, min_size=1, max_size=3).map(lambda x: "\n".join("* " + y for y in x)),
-    st.lists(LINE, min_size=1, max_size=3).map(lambda x: "\n".join(f"{n}. {y}" for n, y in enumerate(x, 1))), st.just("---"), PHRASE.map("```py\n{}\n```".format),
-    st.tuples(CELLS, st.lists(CELLS, min_size=1, max_size=3)).map(lambda t: "\n".join([t[0], "|---|---|---|", *t[1]])), LINE.map("```markdown\n## {}\n```".format),
-)
-ANSWER = st.lists(BLOCK, min_size=1, max_size=8).filter(lambda found: set(found) != {"---"}).map("\n\n".join)
 MARKS = regex.compile(r"\*\*|__|~~|(?m)^#|\]\(|\|---|\| |^---|```(?:markdown|py)|^\* ")
-
-
-def words(text):
-    return regex.findall(r"\p{L}{3,}", regex.sub(r"https://a.org/b_c|```(?:py|markdown)", "", text))
 
 
 @given(ANSWER)

@@ -34,7 +34,7 @@ def test_a_word_is_obeyed_in_any_case_accent_and_punctuation(word, name, form):
     ("FAIT ٢", Command("done", "2")), ("fait 03", Command("done", "3")),
     ("ENVOYER 2", Command("send", "2")), ("send 7 !", Command("send", "7")),
     ("CLASSE CM2", Command("grade", "CM2")), ("classe : 6e", Command("grade", "6e")), ("Classe 3ème B", Command("grade", "3ème B")),
-    ("classe Terminale D", Command("grade", "Terminale D")), ("classe de 1ère", Command("grade", "de 1ère")), ("CLASSE Tle C",
+    ("classe Terminale D", Command("grade", "Terminale D")), ("classe de 1ère", Command("grade", "1ère")), ("CLASSE Tle C",
     Command("grade", "Tle C")),
     ("classe ce 1", Command("grade", "ce 1")), ("classe 2nde", Command("grade", "2nde")), ("GRADE 5", Command("grade", "5")),
     ("LANGUE EN", Command("language", "EN")), ("langue français", Command("language", "français")), ("Language: English",

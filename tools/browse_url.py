@@ -36,11 +36,12 @@ def browse_url(services: Services, url: str) -> dict:
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as problem:
         raise ToolError(AWAY, transient=True) from problem
     if status in (401, 402, 403) and services.settings.jina_key:
-        raise ToolError("The page reader refuses this server's key or its credit is used up. Answer from what you know and say that you could not check.")
+        raise ToolError("The page reader refuses this server's key or its credit is used up. Answer from what you know and say that you "
+                        "could not check.")
     if status == 429 or status >= 500:
         raise ToolError(AWAY, transient=True)
     if status != 200:
-        raise ToolError(f"The page cannot be read (the page reader answers {status}). Check the address, or search the web for another page.")
+        raise ToolError(f"The page cannot be read (the page reader answers {status}). Check the address, or search for another page.")
     title, content = _page(body.decode("utf-8", "replace"))
     if not content:
         raise ToolError("The page has no text that can be read. Search the web for another page.")

@@ -5,7 +5,7 @@ from tools.context import Context
 
 SCHEMA = {
     "name": "buy_credits",
-    "description": "Give the person a link to buy credits, when they ask for it or have none left. Nothing is paid until they confirm on that page.",
+    "description": "Give the person a link to buy credits, when they ask for it or have none left. Nothing is paid before they confirm.",
     "parameters": {
         "type": "object",
         "properties": {"pack": {"type": "string", "enum": ["petit", "moyen", "grand"],

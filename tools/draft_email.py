@@ -5,15 +5,16 @@ from tools.context import Context
 
 SCHEMA = {
     "name": "draft_email",
-    "description": "Write a draft of an e-mail to somebody else. You cannot send it: the person sends it by answering ENVOYER and its number, or on "
-                   "the page of drafts. Show them the text in your answer.",
+    "description": "Write a draft of an e-mail to somebody else. You cannot send it: the person sends it by answering ENVOYER and its "
+                   "number, or on the page of drafts. Show them the text in your answer.",
     "parameters": {
         "type": "object",
         "properties": {
             "to": {"type": "string", "minLength": 3, "maxLength": 254, "description": "One e-mail address"},
             "subject": {"type": "string", "minLength": 1, "maxLength": 300},
             "body": {"type": "string", "minLength": 1, "maxLength": 100000, "description": "Markdown"},
-            "attachment_file_ids": {"type": "array", "items": {"type": "string"}, "maxItems": 10, "description": "Files of the person, by file_id"},
+            "attachment_file_ids": {"type": "array", "items": {"type": "string"}, "maxItems": 10,
+                                    "description": "Files of the person, by file_id"},
         },
         "required": ["to", "subject", "body"],
         "additionalProperties": False,

@@ -22,7 +22,8 @@ SCHEMA = {
 }
 
 
-def generate_pdf(context: Context, title: str, content: str, *, author: str = "", landscape: bool = False, filename: str = "", key: str) -> dict:
+def generate_pdf(context: Context, title: str, content: str, *, author: str = "", landscape: bool = False, filename: str = "",
+                 key: str) -> dict:
     """Raises DocumentError for content that cannot be put on paper."""
     from bot.documents import pdf  # a heavy library behind it
 

@@ -16,7 +16,8 @@ SCHEMA = {
                 "properties": {
                     "title": {"type": "string", "maxLength": 300},
                     "bullets": {"type": "array", "items": {"type": "string"}, "description": "Three to six short lines"},
-                    "table": {"type": "array", "items": {"type": "array", "items": VALUE}, "description": "Rows of cells; the first row is the header"},
+                    "table": {"type": "array", "items": {"type": "array", "items": VALUE},
+                              "description": "Rows of cells; the first row is the header"},
                     "chart": {
                         "type": "object",
                         "properties": {

@@ -10,8 +10,8 @@ CELL = {"anyOf": [
 ]}
 SCHEMA = {
     "name": "generate_xlsx",
-    "description": "Make an Excel workbook. Column names stand in row 1, so the first row of data is row 2. Write numbers as numbers, dates as "
-                   "YYYY-MM-DD, totals as formulas. It is sent with your answer.",
+    "description": "Make an Excel workbook. Column names stand in row 1, so the first row of data is row 2. Write numbers as numbers, "
+                   "dates as YYYY-MM-DD, totals as formulas. It is sent with your answer.",
     "parameters": {
         "type": "object",
         "properties": {

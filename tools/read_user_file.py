@@ -6,7 +6,8 @@ from tools.context import Context
 
 SCHEMA = {
     "name": "read_user_file",
-    "description": "Read the text of one of the person's files (PDF, Word, Excel, PowerPoint, text, CSV, Markdown, HTML), 8,000 characters at a time.",
+    "description": "Read the text of one of the person's files (PDF, Word, Excel, PowerPoint, text, CSV, Markdown, HTML), 8,000 characters "
+                   "at a time.",
     "parameters": {
         "type": "object",
         "properties": {

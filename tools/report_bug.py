@@ -5,12 +5,13 @@ from tools.context import Context
 
 SCHEMA = {
     "name": "report_bug",
-    "description": "Report a fault of this service to its team, when the person meets one. Leave out names, numbers and other personal data.",
+    "description": "Report a fault of this service to its team, when the person meets one. Leave out names and other personal data.",
     "parameters": {
         "type": "object",
         "properties": {
             "title": {"type": "string", "minLength": 1, "maxLength": 200},
-            "description": {"type": "string", "minLength": 1, "maxLength": 5000, "description": "What was tried, what happened, what was expected"},
+            "description": {"type": "string", "minLength": 1, "maxLength": 5000,
+                            "description": "What was tried, what happened, what was expected"},
             "severity": {"type": "string", "enum": ["low", "normal", "high"]},
         },
         "required": ["title", "description"],

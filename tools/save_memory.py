@@ -5,8 +5,8 @@ from tools.context import Context
 
 SCHEMA = {
     "name": "save_memory",
-    "description": "Remember a lasting fact about the person (class, goals, difficulties, preferences, job) for later conversations. One short sentence. "
-                   "Never passwords, codes, health or money matters.",
+    "description": "Remember a lasting fact about the person (class, goals, difficulties, tastes, job) for later conversations, in one "
+                   "short sentence. Never passwords, codes, health or money matters.",
     "parameters": {
         "type": "object",
         "properties": {

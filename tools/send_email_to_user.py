@@ -7,13 +7,14 @@ from tools.context import Context
 
 SCHEMA = {
     "name": "send_email_to_user",
-    "description": "Send an e-mail to the person's own verified address, when they ask for it. The body is Markdown; files go along by file_id.",
+    "description": "Send an e-mail to the person's own verified address, when they ask for it. Files go along by file_id.",
     "parameters": {
         "type": "object",
         "properties": {
             "subject": {"type": "string", "minLength": 1, "maxLength": 300},
             "body": {"type": "string", "minLength": 1, "maxLength": 100000, "description": "Markdown"},
-            "attachment_file_ids": {"type": "array", "items": {"type": "string"}, "maxItems": 10, "description": "Files of the person, by file_id"},
+            "attachment_file_ids": {"type": "array", "items": {"type": "string"}, "maxItems": 10,
+                                    "description": "Files of the person, by file_id"},
         },
         "required": ["subject", "body"],
         "additionalProperties": False,

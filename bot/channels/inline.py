@@ -53,6 +53,7 @@ URL = regex.compile(r"(?:https?://|www\.)[^\s<>\"«»`]*[^\s<>\"«»`.,;:!?…'�
 DUNDER = regex.compile(r"__(?:init|main|name|str|repr|len|file|doc|dict|class|call|iter|next|enter|exit|getitem|setitem|eq|add|new|all)__")
 ADDRESS = r"\(\s*<?((?:[^\s()<>`]|\([^\s()<>`]*\))*)>?(?:\s+(?:\"[^\"\n]*\"|'[^'\n]*'))?\s*\)"
 LINK = regex.compile(r"!?\[((?:[^\[\]\\]|\\.|!?\[[^\[\]\n]*\](?:\([^()\s]*\))?)*)\]" + ADDRESS)
+WHERE = regex.compile(r"(?i)$|[a-z]+:|www\.|[/#.]|[\w.-]+@|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}")  # f[i](x) and [0;1](ouvert) are no links
 REFERENCE = regex.compile(r"!?\[([^\[\]\n]+)\]\[([^\[\]\n]*)\]")
 AUTOLINK = regex.compile(r"<((?:https?://|mailto:)[^\s<>`]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)>")
 ENTITY = regex.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
@@ -65,6 +66,7 @@ RUN = regex.compile(r"\*+|_+|~+")
 PLAIN = regex.compile(r"[^\\`$<&\[!*_~hw]+|[hw!&]|.", regex.DOTALL)
 LOOSE = regex.compile(r"^\*\* +([^*\n]*\p{L}{2}[^*\n]*?) *\*\*(?!\w)")  # "** Important **" at the beginning: bold in every reader's eyes
 TAGGED = {"b": "bold", "strong": "bold", "i": "italic", "em": "italic", "s": "strike", "del": "strike", "strike": "strike"}
+ENDING = r"\p{L}{2}$|(?<!\w)\d+$"  # what a marked ending hangs on: parl**ons**, 1**er**
 SUPER = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ")
 SUB = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
 
@@ -94,7 +96,7 @@ def _next(text: str, at: int, references: dict[str, str]) -> tuple[Inline | _Run
             return escaped[1], escaped.end()
     if sign == "`":
         return code_span(text, at)
-    if sign in "[!" and (found := LINK.match(text, at)):
+    if sign in "[!" and (found := LINK.match(text, at)) and WHERE.match(found[2]):
         return Link(inline(found[1], references), found[2]), found.end()
     if sign in "[!" and (found := REFERENCE.match(text, at)) and (url := references.get((found[2] or found[1]).casefold())):
         return Link(inline(found[1], references), url), found.end()
@@ -162,7 +164,7 @@ def _raised(content: str, table: dict, sign: str) -> str:
 def _opens(run: _Run) -> bool:
     if not run.behind or run.behind.isspace():
         return False
-    if run.sign == "*" and run.before.isalpha() and run.behind.isalpha():
+    if run.sign == "*" and run.before.isalnum() and run.behind.isalpha():
         return True  # perhaps an ending: _fits looks at the content
     return not run.before.isalnum() and not (run.text == "*" and run.before and run.before in ")]}")
 
@@ -188,7 +190,7 @@ def _fits(opener: _Run, closer: _Run, content: str, before: str, behind: str) ->
     if opener.sign == "~":
         return opener.count == closer.count <= 2
     inside = opener.before.isalnum(), closer.behind.isalnum()
-    if inside[0] and not (regex.fullmatch(r"[\p{L}'’-]+", content) and regex.search(r"\p{L}{2}$", before)):
+    if inside[0] and not (regex.fullmatch(r"[\p{L}'’-]+", content) and regex.search(ENDING if len(content) > 1 else r"\p{L}{2}$", before)):
         return False
     if inside == (False, True) and opener.sign == "_":
         return False

@@ -10,8 +10,10 @@ FENCE = "```"
 LONGEST_MARK = 300  # characters; a longer run between two marks is no emphasis any more and may be cut
 GRAPHEME = regex.compile(r"\X")
 CONTROLS = regex.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\u2060\ufeff]")
-KEPT_WHOLE = regex.compile(
-    r"(?:https?://|www\.)\S+|```|`[^`\n]{1,300}`|[^\s=+]{1,40}(?: [=+\-−×÷*/<>≤≥≠≈→] [^\s=+]{1,40}){1,20}"
+ADDRESS = regex.compile(r"(?:https?://|www\.)\S+")
+FORMULA = regex.compile(r"(?<!\S)\S{1,40}(?: [=+\-−×÷*/<>≤≥≠≈→] \S{1,40}){1,20}")
+MARKED = regex.compile(
+    r"```|`[^`\n]{1,300}`"
     r"|(?<![\w*])\*(?=\S)[^*\n]{1,300}(?<=\S)\*(?![\w*])|(?<![\w_])_(?=\S)[^_\n]{1,300}(?<=\S)_(?![\w_])"
     r"|(?<![\w~])~(?=\S)[^~\n]{1,300}(?<=\S)~(?![\w~])"
 )
@@ -61,7 +63,7 @@ def split(text: str, size: int, measure: Callable[[str], int]) -> list[str]:
 
 def _parts(text: str, size: int, measure: Callable[[str], int]) -> Iterator[str]:
     ends = [m.end() for m in GRAPHEME.finditer(text)]
-    whole = [m.span() for m in KEPT_WHOLE.finditer(text)]
+    whole = sorted(m.span() for kept in (ADDRESS, FORMULA, MARKED) for m in kept.finditer(text))
     start, is_open = 0, False
     while start < len(text):
         def part(end: int, start: int = start, is_open: bool = is_open) -> str:

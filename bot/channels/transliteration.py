@@ -37,6 +37,7 @@ SIGNS = {
 }
 RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣʸᵃᵇᶜᵈᵉᵏᵐᵖᵗ", "0123456789+-=()nixyabcdekmpt", strict=True))
 LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙₘᵢⱼₖₐₑₒₓₚₜ", "0123456789+-=()nmijkaeoxpt", strict=True))
+FOREIGN = regex.compile(f"[^{regex.escape(''.join(sorted(GSM)))}]")
 UNIT = r"(?<!\p{L})(?:k|h|da|d|c|m|µ)m$|(?:\d[ \u00a0\u202f]?|/)[ms]$"
 WORDED = regex.compile(  # signs written as words bring their own blanks
     f"(?: ?[{''.join(k for k, v in SIGNS.items() if v[:1] == v[-1:] == ' ' and v != ' ')}] ?)"
@@ -64,6 +65,7 @@ def _no_picture(found) -> str:
 
 def transliterate(text: str) -> str:
     """Every sign outside GSM-7 that has a plain equivalent, written as such; é è à ù ì ò and the like stay."""
+    text = unicodedata.normalize("NFC", text)
     text = regex.sub(r"«[ \u00a0\u202f]*|[ \u00a0\u202f]*»", '"', text)
     text = regex.sub(r"(?<=\d)(?=[½¼¾⅓-⅞√])|(?<=\w)(?=[√∛])", " ", text)
     text = regex.sub(r"(?<=\b[nN])°", "o", text)
@@ -73,7 +75,7 @@ def transliterate(text: str) -> str:
     text = regex.sub(f"([{''.join(LOWERED)}]+)", lambda m: _script(m, LOWERED, "_"), text)
     text = WORDED.sub(lambda m: SIGNS[m[0].strip(" ")], text)
     text = regex.sub(r"[\U0001f1e6-\U0001f1ff]", lambda m: chr(ord(m[0]) - 0x1F1E6 + ord("A")), text)
-    return "".join(_plain(g) for g in regex.findall(r"\X", text))
+    return FOREIGN.sub(lambda m: _plain(m[0]), text)
 
 
 def _script(found, table: dict[str, str], sign: str) -> str:
@@ -85,18 +87,9 @@ def _script(found, table: dict[str, str], sign: str) -> str:
     return f"{sign}{plain}" if regex.fullmatch(r"-?\d+|\w", plain) else f"{sign}({plain})"
 
 
-def _plain(grapheme: str) -> str:
-    if GSM.issuperset(grapheme):
-        return grapheme
-    if grapheme in SIGNS:
-        return SIGNS[grapheme]
-    letters = ""
-    for c in unicodedata.normalize("NFC", grapheme):
-        if c in GSM:
-            letters += c
-        elif c in SIGNS:
-            letters += SIGNS[c]
-        else:
-            base = "".join(SIGNS.get(d, d) for d in unicodedata.normalize("NFKD", c) if not unicodedata.combining(d))
-            letters += base if GSM.issuperset(base) and (base or unicodedata.combining(c)) else c
-    return letters
+def _plain(letter: str) -> str:
+    """One character outside GSM-7: its sign, its base letter, or itself when it has neither."""
+    if letter in SIGNS:
+        return SIGNS[letter]
+    base = "".join(SIGNS.get(c, c) for c in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(c))
+    return base if GSM.issuperset(base) and (base or unicodedata.combining(letter)) else letter

@@ -77,7 +77,7 @@ def command(text: str, channel: str = "whatsapp") -> Command | None:
         return Command(NUMBERED[name], str(int(regex.search(r"\d+", wanted)[0])))
     match NAMES.get(name):
         case "grade" if GRADE.fullmatch(wanted):
-            return Command("grade", argument)
+            return Command("grade", regex.sub(r"(?i)^(?:la|en|de)\s+", "", argument))
         case "language" if LANGUAGE.fullmatch(wanted):
             return Command("language", argument)
         case "forget" if len(wanted.split()) <= 8 and not NOT_A_MEMORY.match(wanted) and not set("?\n") & set(text.strip()):

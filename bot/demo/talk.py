@@ -1,4 +1,4 @@
-"""What the demo model sees of a conversation: the messages of one request, read into what it needs to decide."""
+"""What the demo model sees of a conversation, read out of the messages of one request; and the form of what it says."""
 
 import json
 import re
@@ -11,7 +11,20 @@ from bot.demo.topics import Topic
 NOTE = re.compile(r"\[quiz.*|\[[^\]\n]*\]", re.IGNORECASE)  # what Palabre writes beside the person's words: a verdict, an attachment
 
 QUIZ = re.compile(r"\[quiz.*", re.IGNORECASE)  # the note that tells how a question was answered
+ATTACHED = re.compile(r"\[(piece jointe|attach)")
 SMS = re.compile(r"(canal|channel)\W{1,4}sms")  # how the system prompt says that the channel is SMS
+
+
+@dataclass(frozen=True)
+class Call:
+    name: str
+    arguments: dict
+
+
+@dataclass(frozen=True)
+class Answer:
+    text: str
+    calls: tuple[Call, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,7 +57,7 @@ class Talk:
     messages: tuple[dict, ...]
     offered: frozenset[str]
     text: str  # the newest message of the person, with the notes that Palabre puts beside it
-    has_image: bool
+    has_file: bool  # a picture or a document came with it
     results: tuple[Result, ...]  # of the tools called since then
     first: bool  # nothing had been answered before that message
     count: int  # answers so far: makes each question a new one
@@ -117,7 +130,8 @@ def read(messages: list[dict], tools: list[dict]) -> Talk:
     return Talk(
         messages=tuple(messages), offered=frozenset((tool.get("function") or {}).get("name") or "" for tool in tools),
         text=words_of(messages[last]) if users else "",
-        has_image=isinstance(content, list) and any(isinstance(p, dict) and p.get("type") == "image_url" for p in content),
+        has_file=bool(users) and (ATTACHED.search(plain(words_of(messages[last]))) is not None or isinstance(content, list) and any(
+            isinstance(part, dict) and part.get("type") == "image_url" for part in content)),
         results=tuple(Result(names.get(m.get("tool_call_id"), m.get("name") or ""), words_of(m)) for m in since if m.get("role") == "tool"),
         first=not any(m.get("role") == "assistant" for m in before),
         count=sum(m.get("role") == "assistant" for m in messages),

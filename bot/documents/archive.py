@@ -7,7 +7,6 @@ from bot.documents.size import checked_size
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest a zip archive can say
 DATES = re.compile(rb"<dcterms:(created|modified)\b[^>]*>[^<]*</dcterms:\1>")
-
 THUMBNAIL = re.compile(rb"<Relationship [^>]*thumbnail[^>]*/>")
 
 

@@ -11,7 +11,7 @@ BEFORE = frozenset(
     "c est cest ce sera serait la le l les ma mon reponse rep option choix numero num no n lettre je j dis choisis prends pense crois "  # noqa: SIM905
     "que qu moi donc alors bien euh ok oui it s is its the my answer choice number letter i think say choose pick".split()
 )
-BEHIND = frozenset({"je", "crois", "pense", "moi", "stp", "svp", "merci", "s", "il", "te", "vous", "plait", "please", "i", "think"})
+BEHIND = frozenset({"reponse", "option", "choix", "answer", "je", "crois", "pense", "moi", "stp", "svp", "merci", "s", "il", "te", "vous", "plait", "please", "i", "think"})
 ORDINALS = {
     "un": 0, "une": 0, "one": 0, "premier": 0, "premiere": 0, "first": 0,
     "deux": 1, "two": 1, "deuxieme": 1, "second": 1, "seconde": 1,
@@ -25,6 +25,7 @@ AROUND = regex.compile(r"^[\s*_~`\"«“\[]+|[\s*_~`\"»”\]]+$")
 CALCULATION = regex.compile(r"[+−*/×÷^=<>%€$√]\s*\d|\d\s*[+−*/×÷^=<>%€$]|(?<!\w\s?)-\s*\d|\d\s*[-.,:]\s*\d")  # or an amount, an hour
 TRUE = frozenset({"vrai", "vraie", "v", "true", "t", "oui", "o", "yes", "juste"})
 FALSE = frozenset({"faux", "fausse", "f", "false", "non", "no", "n"})
+ARGUED = regex.compile(r"(?:c'est )?(vrai|faux|true|false) ?[,.;:!]")  # "Vrai, parce que…"
 
 
 def _folded(text: str) -> str:
@@ -105,6 +106,8 @@ def _position(word: str, count: int) -> int | None:
 def read_truth(text: str) -> bool | None:
     """True or False for an answer to a true/false question (also by the number or letter of the prompt), None when it is none."""
     words = _core(_words(text))
+    if (argued := ARGUED.match(_folded(text))) and not {argued[1], *words[1:]} >= {"vrai", "faux"}:
+        words = [argued[1]]
     if len(words) == 2 and words[0] in ("pas", "not"):
         words, negated = words[1:], True
     else:

@@ -63,7 +63,8 @@ def address(text: str) -> str:
         except UnicodeError:
             wanted = ""
     if not ADDRESS.fullmatch(wanted) or len(wanted) > 254 or len(wanted.partition("@")[0]) > 64:
-        raise ToolError(f"{text[:100]!r} is not one plain e-mail address such as nom@exemple.org. Nothing was done; ask the person for the address.")
+        raise ToolError(f"{text[:100]!r} is not one plain e-mail address such as nom@exemple.org. Nothing was done; "
+                        "ask the person for the address.")
     return wanted
 
 
@@ -145,7 +146,7 @@ def _by_smtp(url: str, message: EmailMessage) -> None:
     except smtplib.SMTPException as problem:
         raise ToolError("The mail server did not take the mail (too big, or refused as it is); nothing was sent.") from problem
     except OSError as problem:
-        raise MaybeSent("The mail server stopped answering; the mail may or may not have gone out. Do not send it again unasked.") from problem
+        raise MaybeSent("The mail server fell silent; the mail may or may not have gone out. Do not send it again unasked.") from problem
     finally:
         server.close()
 

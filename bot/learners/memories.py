@@ -33,7 +33,7 @@ def facts(connection: sa.Connection, owner: str, limit: int | None = 20) -> list
 
 
 def forget(tx, owner: str, which: str = "") -> int:
-    """Delete the fact of a number (its place in `facts`, from 1), those that contain a text (any case, any accent), or all; returns how many."""
+    """Delete the fact of a number (its place in `facts`, from 1), those that contain a text (any case or accent), or all; says how many."""
     known, wanted = facts(tx, owner, None), _bare(which)
     if wanted.isdecimal() and 1 <= int(wanted) <= len(known):
         chosen = [known[int(wanted) - 1].id]

@@ -22,12 +22,13 @@ HALF_OF_WORDS = 0.5
 ENCODING_SECONDS = 12  # for one search; what is not reached is searched by word only
 BATCH, CACHED_FILES = 64, 200
 END = re.compile(r"\n\s*\n|(?<=[.!?…])\s+|\n")
-STOP = frozenset("""
-    le la les l un une des du de d et ou a au aux en dans sur sous pour par avec sans ce cet cette ces son sa ses mon ma mes ton ta tes
-    notre nos votre vos leur leurs qui que qu quoi dont est sont etait etre ai as avons avez ont il elle ils elles on je tu nous vous me te
-    se y ne pas plus comment combien quel quelle quels quelles quand pourquoi c s n j m t
-    the of and or to in on for is are what how which where when who does do
-""".split())
+_STOP = """
+    le la les l un une des du de d et ou a au aux en dans sur sous pour par avec sans ce cet cette ces son sa ses mon ma mes ton ta
+    tes notre nos votre vos leur leurs qui que qu quoi dont est sont etait etre ai as avons avez ont il elle ils elles on je tu nous
+    vous me te se y ne pas plus comment combien quel quelle quels quelles quand pourquoi c s n j m t the of and or to in on for is are
+    what how which where when who does do
+"""  # words that carry no meaning, in French and English
+STOP = frozenset(_STOP.split())
 logger = logging.getLogger(__name__)
 _loading = threading.Lock()
 _vectors: OrderedDict = OrderedDict()  # (file, length of its text) -> vectors of its passages

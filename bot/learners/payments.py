@@ -22,7 +22,7 @@ CENTRAL = {"CM", "CF", "TD", "CG", "GQ", "GA"}  # where the franc CFA is XAF; bo
 def create(settings: Settings, tx, person: Person, pack: str, *, key: str) -> sa.Row:
     """An open payment of *pack*, once for each *key*. Raises ToolError."""
     if settings.payment_gateway != "sandbox":
-        raise ToolError("Buying credits is not set up on this server (PAYMENT_GATEWAY). Tell the person that credits cannot be bought for now.")
+        raise ToolError("Buying credits is not set up on this server (PAYMENT_GATEWAY). Tell the person that none can be bought for now.")
     if person.learner is None:
         raise ToolError("This person has no account to put credits on. They make one by answering INSCRIPTION.")
     if pack not in PACKS:
@@ -45,7 +45,8 @@ def by_id(connection: sa.Connection, id: str) -> sa.Row | None:
 def confirm(tx: sa.Connection, id: str) -> bool:
     """The money is there: credit it. False when there is no such payment or it was credited before."""
     row = by_id(tx, id)
-    if row is None or not tx.execute(payments.update().where(payments.c.id == id, payments.c.state == "open").values(state="paid")).rowcount:
+    still_open = (payments.c.id == id) & (payments.c.state == "open")
+    if row is None or not tx.execute(payments.update().where(still_open).values(state="paid")).rowcount:
         return False
     if tx.scalar(sa.select(learners.c.id).where(learners.c.id == row.learner_id)) is None:
         return False

@@ -31,17 +31,18 @@ def send(services: Services, tx, person: Person, conversation: str, title: str, 
     settings, reference = services.settings, f"P{now():%y%m%d}-{''.join(secrets.choice(LETTERS) for _ in range(5))}"
     with writing(services.db) as counting:
         if count_today(counting, person.owner, "report", person.today()) > PER_DAY:
-            raise ToolError(f"This person has reported {PER_DAY} faults today already; nothing was sent. Tell them that the team will read those first.")
+            raise ToolError(f"This person has reported {PER_DAY} faults today already; nothing was sent. The team reads those first.")
     subject = f"[{reference}] {severity}: {masked(title)}"
-    facts = [f"Référence : {reference}", f"Gravité : {severity}", f"Conversation : {conversation}", f"Canal : {person.channel}", f"Titre : {masked(title)}"]
-    text = "\n\n".join(["\n".join(f"{fact}  " for fact in facts), masked(description), "Derniers événements :\n\n" + _last_events(services, conversation)])
+    facts = [f"Référence : {reference}", f"Gravité : {severity}", f"Conversation : {conversation}", f"Canal : {person.channel}",
+             f"Titre : {masked(title)}"]
+    text = "\n\n".join(["\n".join(facts), masked(description), "Derniers événements :", _last_events(services, conversation)])
     reached = _by_mail(services, subject, text)
     if settings.team_whatsapp:
         address = f"whatsapp:{settings.team_whatsapp.removeprefix('whatsapp:')}"
         outbox.put(tx, address, f"report:{reference}", [("\n".join([*facts, "", masked(description)])[:1500], None)])
         reached = True
     if not reached:
-        logger.error("fault report %s (%s) in conversation %s: neither TEAM_EMAIL nor TEAM_WHATSAPP took it", reference, severity, conversation)
+        logger.error("fault report %s (%s), conversation %s: nobody of the team could be told", reference, severity, conversation)
         folder = settings.home / "reports"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{reference}.md").write_text(f"# {subject}\n\n{text}\n", encoding="utf-8")

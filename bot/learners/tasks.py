@@ -27,7 +27,8 @@ def read_due(text: str, person: Person) -> datetime:
     try:
         due = _moment(text.strip(), present)
     except (ValueError, OverflowError) as problem:
-        raise ToolError(f"due_date {text[:40]!r} is not an ISO date such as 2026-12-24 or 2026-12-24T17:30. {here}. No task was made.") from problem
+        raise ToolError(f"due_date {text[:40]!r} is not an ISO date such as 2026-12-24 or 2026-12-24T17:30. {here}. "
+                        "No task was made.") from problem
     if due <= present:
         raise ToolError(f"due_date {text[:40]!r} is past. {here}. No task was made; ask for another date or leave it out.")
     if due - present > FURTHEST:
@@ -47,7 +48,8 @@ def _moment(text: str, present: datetime) -> datetime:
     return min(present + timedelta(hours=1), datetime.combine(day, time.max, present.tzinfo))
 
 
-def create(tx, *, key: str, owner: str, title: str, priority: str = "normal", due_at: datetime | None = None, tags: list[str] | None = None) -> int:
+def create(tx, *, key: str, owner: str, title: str, priority: str = "normal", due_at: datetime | None = None,
+           tags: list[str] | None = None) -> int:
     """Note a task, once for each *key*, and return its number. Raises ToolError for an empty title."""
     title = clean_line(title)[:300]
     if not title:
@@ -83,8 +85,8 @@ def due(connection: sa.Connection, limit: int = 200) -> list[tuple[sa.Row, Perso
     """Open tasks to remind of now, each with its `number` and the person at the address last heard from."""
     numbered, moment = sa.select(tasks, NUMBER).subquery(), now()
     told = sa.exists().where(outbox.c.key == sa.literal("reminder:") + sa.cast(numbered.c.id, sa.String) + ":0")
-    rows = connection.execute(sa.select(numbered).where(
-        numbered.c.done_at.is_(None), numbered.c.due_at <= moment, numbered.c.due_at > moment - MISSED, ~told).order_by(numbered.c.id).limit(limit))
+    waiting = (numbered.c.due_at <= moment) & (numbered.c.due_at > moment - MISSED) & numbered.c.done_at.is_(None) & ~told
+    rows = connection.execute(sa.select(numbered).where(waiting).order_by(numbered.c.id).limit(limit))
     found = ((row, _whereabouts(connection, row.owner)) for row in rows)
     return [(row, person) for row, person in found if person and not is_quiet(person.local(moment))]
 

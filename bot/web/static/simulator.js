@@ -177,6 +177,7 @@ class Phone {
     showTroubles(news.troubles);
     this.showTyping(news.typing);
     if (fresh || low) this.scroll(fresh);
+    for (const picture of fresh ? fresh.querySelectorAll("img") : []) picture.addEventListener("load", () => this.scroll(fresh));
   }
 
   showTyping(typing) {
