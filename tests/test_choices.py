@@ -16,7 +16,8 @@ CITIES = ["Abidjan", "Yamoussoukro", "Bouaké"]
     "je dis 2",
     "je pense que c'est la 2", "2 je crois", "2 svp", "2, merci", "answer 2", "it's B", "I think 2", "2️⃣", "٢", "۲", "２", "②", "②?",
     "²", "la ٢", "Ｂ",
-    "\u200e2\u200e", "2\n", "02", "deux", "la deuxième", "le second", "la deuxième réponse", "2) Yamoussoukro", "2. yamoussoukro", "B Yamoussoukro",
+    "\u200e2\u200e", "2\n", "02", "deux", "la deuxième", "le second", "la deuxième réponse", "2) Yamoussoukro", "2. yamoussoukro",
+    "B Yamoussoukro",
     "b - Yamoussoukro",
     "Yamoussoukro", "YAMOUSSOUKRO", "yamoussoukro.", "« Yamoussoukro »", "c'est Yamoussoukro", "la réponse est Yamoussoukro",
     "Yamoussoukro je crois",
@@ -103,7 +104,8 @@ def test_false_is_read(text):
     assert read_truth(text) is False
 
 
-@pytest.mark.parametrize("text", ["", "vrai ou faux ?", "pourquoi ?", "3", "0", "vraiment ?", "faux départ", "2 pommes", "je ne sais pas", "1984", "vrai faux", "1 et 2", "vrai, faux", "faux ou vrai, je ne sais pas"])
+@pytest.mark.parametrize("text", ["", "vrai ou faux ?", "pourquoi ?", "3", "0", "vraiment ?", "faux départ", "2 pommes",
+    "je ne sais pas", "1984", "vrai faux", "1 et 2", "vrai, faux", "faux ou vrai, je ne sais pas"])
 def test_anything_else_is_neither(text):
     assert read_truth(text) is None
 
@@ -120,7 +122,8 @@ def test_a_true_or_false_prompt_shows_statement_and_both_words_with_numbers():
 
 
 @pytest.mark.parametrize("channel", [whatsapp, sms], ids=["whatsapp", "sms"])
-@pytest.mark.parametrize("options", [CITIES, ["2*3*4", "a_b_c"], ["un\ndeux", "trois"], ["- 5", "* 3", "# 2"], ["x", "y", "z", "t"]], ids=str)
+@pytest.mark.parametrize("options", [CITIES, ["2*3*4", "a_b_c"], ["un\ndeux", "trois"], ["- 5", "* 3", "# 2"], ["x", "y", "z", "t"]],
+    ids=str)
 def test_a_dressed_prompt_still_has_one_line_for_each_choice(channel, options):
     lines = channel.dress(numbered("Combien ?", options, "fr")).split("\n")
     assert lines == ["Combien ?", *[f"{n}) {' '.join(o.split())}" for n, o in enumerate(options, 1)], lines[-1]]

@@ -99,6 +99,9 @@ def quick(monkeypatch):
 def palabre(services):
     running = Palabre(services)
     yield running
+    for thread in threading.enumerate():
+        if thread.name == "simulator":
+            thread.join(5)
     running.server.shutdown()
 
 

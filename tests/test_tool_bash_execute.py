@@ -302,6 +302,33 @@ def test_no_privilege_can_be_had(bash):
 
 
 @boxed
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("memory without limit", "os.memfd_create('x')"),
+        ("a local socket", "socket.socket(socket.AF_UNIX)"),
+        ("a socket to the machine below", "socket.socket(40, socket.SOCK_STREAM)"),
+        ("a netlink socket", "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)"),
+        ("a new namespace", "check(libc.unshare(0x10000000))"),
+        ("a new namespace by clone", "check(libc.syscall(56 if os.uname().machine == 'x86_64' else 220, 0x10000000 | 17, 0, 0, 0, 0))"),
+        ("another process", "check(libc.ptrace(16, os.getppid(), 0, 0))"),
+        ("shared memory", "check(libc.shmget(0, 4096, 0o1600))"),
+        ("a kernel key", "check(libc.syscall(248 if os.uname().machine == 'x86_64' else 217, b'user', b'x', b'x', 1, -3))"),
+        ("an io ring", "check(libc.syscall(425, 1, bytes(120)))"),
+    ],
+)
+def test_system_calls_that_lead_out_are_refused(bash, name, call):
+    program = (
+        "import ctypes, os, socket\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+        "def check(result):\n    if result == -1: raise OSError(ctypes.get_errno(), 'x')\n"
+        f"try:\n    {call}\n    print('done')\nexcept OSError as problem:\n    print(problem.errno)\n"
+    )
+    if bash("command -v python3")["exit_code"] != 0:
+        pytest.skip("no python3 in /usr")
+    assert bash(f"cat > p.py <<'END'\n{program}\nEND\npython3 p.py")["stdout"] == "1\n", name
+
+
+@boxed
 def test_the_device_folder_has_only_harmless_devices(bash):
     assert bash("ls /dev/mem /dev/kmsg /dev/sda /dev/vda /dev/kvm /dev/fuse /dev/net 2>/dev/null")["stdout"] == ""
 

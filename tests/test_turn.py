@@ -47,7 +47,7 @@ def test_provider_call_ids_are_not_ours(world):
 def test_the_tenth_request_has_no_tools(world):
     """A model that would call tools for ever must answer in words at the tenth request."""
     world.account()
-    world.model.script = lambda body: call("list_user_files", {}) if "tools" in body else text("Voilà où j'en suis.")
+    world.model.script = lambda body: call("list_user_files", {"limit": len(world.model.asked)}) if "tools" in body else text("Voilà où j'en suis.")
 
     assert world.say("Cherche") == ["Voilà où j'en suis."]
     assert ["tools" in body for body in world.model.asked] == [True] * 9 + [False]
@@ -179,3 +179,70 @@ def test_replies_after_a_restart_know_what_was_said(world):
     world.say("Et après ?")
 
     assert [m["content"] for m in world.model.asked[1]["messages"][1:]] == ["Bonjour", "D'accord.", "Et après ?"]
+
+
+def test_an_answer_that_was_cut_off_is_continued_once(world):
+    """What was cut at its length is asked for again, and goes out as one answer."""
+    world.model.script = [text("Une fraction est une pa", finish="length"), text("rt d'un tout.")]
+
+    assert world.say("Une fraction ?") == ["Une fraction est une part d'un tout."]
+    assert world.model.asked[1]["messages"][-2]["content"] == "Une fraction est une pa"
+    assert world.model.asked[1]["messages"][-1]["role"] == "user"
+
+
+@pytest.mark.parametrize(("script", "requests"), [
+    (lambda n: call("list_user_files", {}), 3), (lambda n: call("nothing_like_it", {"n": n}), 3),
+    (lambda n: call("list_user_files", [{"limit": 5}, {"limit": 6}][n % 2]), 4), (lambda n: call("report_exercise_result", {"n": 1}), 3),
+    (lambda n: call("list_user_files", {"limit": n + 1}, content="Je cherche encore."), 3)],
+    ids=["the same call", "unknown tools", "two calls in turn", "the same failing call", "the same text"])
+def test_going_round_in_circles_is_stopped(world, script, requests):
+    """A model that repeats itself is stopped early, and the person hears what was done and what was not."""
+    world.account()
+    world.model.script = lambda body: script(len(world.model.asked))
+
+    assert "tourne en rond" in world.say("Cherche")[-1]
+    assert len(world.model.asked) == requests
+
+
+def test_a_failing_call_gets_one_word_of_advice(world):
+    """When the same call fails twice in a row, the model is told to change course."""
+    world.account()
+    world.model.script = [call("report_exercise_result", {"n": 1})] * 2 + [text("Sans cela, alors.")]
+
+    assert world.say("Note-le") == ["Sans cela, alors."]
+    assert "change d'approche" in world.model.asked[2]["messages"][-1]["content"]
+
+
+def test_the_end_of_the_budget_is_announced(world):
+    """Two steps before the last the model is told to wrap up, and at the last to answer."""
+    world.account()
+    world.model.script = lambda body: call("list_user_files", {"limit": len(world.model.asked)}) if "tools" in body else text("Fini.")
+    world.say("Cherche")
+
+    said = [body["messages"][-1]["content"] if body["messages"][-1]["role"] == "user" else "" for body in world.model.asked]
+    assert "deux étapes" in said[7] and "dernière étape" in said[9] and not any("étape" in s for s in said[:7])
+
+
+def test_cancel_stops_a_running_turn(world):
+    """ANNULER while a tool runs stops the turn before the model is asked again."""
+    world.account()
+
+    def script(body):
+        world.post("ANNULER")
+        return call("list_user_files", {})
+
+    world.model.script = script
+    assert world.say("Cherche") == ["C'est arrêté. Qu'est-ce qu'on fait maintenant ?"]
+    assert len(world.model.asked) == 1
+    world.model.script = [text("Oui ?")]
+    assert world.say("Tu es là ?") == ["Oui ?"]
+
+
+@pytest.mark.parametrize(("written", "model"), [
+    ("Salut !", "test/fast"), ("Merci beaucoup", "test/fast"), ("Explique pas à pas la division", "test/smart"), ("x" * 501, "test/smart"),
+    ("Pourquoi ? Comment ? Quand ?", "test/smart"), ("Combien font 3/4 + 1/6 ?", "test/primary"), ("Établis le bilan", "test/smart")])
+def test_the_model_fits_the_question(world, written, model):
+    """A greeting goes to the fast model, hard work to the smart one, the rest to the primary one; the log says why."""
+    world.say(written)
+    assert world.model.asked[0]["model"] == model
+    assert [e.event.reason for e in world.events() if type(e.event).__name__ == "ModelRequest"] != [None]

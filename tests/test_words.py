@@ -21,7 +21,8 @@ EVERY = {
 
 @pytest.mark.parametrize(("word", "name"), [(word, name) for name, words in EVERY.items() for word in words])
 @pytest.mark.parametrize("form", [
-    str, str.lower, str.capitalize, lambda w: f"  {w} \n", lambda w: f"{w}.", lambda w: f"« {w} » !", lambda w: f"*{w}*", lambda w: f"{w} 🙏",
+    str, str.lower, str.capitalize, lambda w: f"  {w} \n", lambda w: f"{w}.", lambda w: f"« {w} » !", lambda w: f"*{w}*",
+     lambda w: f"{w} 🙏",
     lambda w: unicodedata.normalize("NFD", w), lambda w: w.replace(" ", "\u00a0"),
 ], ids=["as is", "lower", "capitalised", "blanks", "full stop", "quoted", "bold", "emoji", "decomposed", "no-break"])
 def test_a_word_is_obeyed_in_any_case_accent_and_punctuation(word, name, form):

@@ -5,25 +5,12 @@ from typing import assert_never
 
 from bot import queues
 from bot.conversation import log, snapshots
-from bot.conversation.events import MovedToBackground, TurnStopped
-from bot.conversation.fold import (
-    AskModel,
-    Conversation,
-    GiveUpTool,
-    JudgeQuiz,
-    Obey,
-    OpenTurn,
-    QueueReply,
-    RunTool,
-    Step,
-    StopTurn,
-    fold,
-    next_step,
-)
+from bot.conversation.fold import Conversation, fold
+from bot.conversation.steps import AskModel, GiveUpTool, JudgeQuiz, Obey, OpenTurn, QueueReply, RunTool, Step, StopTurn, next_step
 from bot.db import now, reading, writing
 from bot.learners import quizzes
 from bot.services import Services
-from workers import answering, delivery, opening, pacing, quizzing, replying, running, words
+from workers import answering, delivery, opening, pacing, quizzing, replying, running, stopping, words
 from workers.context import Turn
 
 SPEAKING = (Obey, QueueReply, JudgeQuiz)  # steps that put something into the outbox
@@ -99,8 +86,6 @@ def perform(step: Step, turn: Turn, state: Conversation) -> None:
         case GiveUpTool(call):
             running.give_up(turn, call)
         case StopTurn(at, reason):
-            event = MovedToBackground(str(at)) if reason == "background" else TurnStopped(str(at), reason)
-            with writing(turn.services.db) as tx:
-                log.append(tx, turn.conversation, [event], caused_by=at)
+            stopping.stop(turn, state, at, reason)
         case _:
             assert_never(step)

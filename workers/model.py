@@ -9,7 +9,7 @@ import codecs
 import json
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import requests
@@ -18,7 +18,12 @@ from bot.errors import ModelError
 from workers import recovery
 
 CONNECT_SECONDS, SILENCE_SECONDS = 10, 60  # to be reached; between two bytes
+LOOK_SECONDS = 1  # between two looks at whether the answer is still wanted
 LARGEST = 4_000_000  # bytes of one answer
+
+
+class Abandoned(Exception):
+    """Nobody wants the answer any more."""
 
 
 @dataclass
@@ -45,8 +50,10 @@ class Answer:
     usage: dict | None = None
 
 
-def complete(session: requests.Session, url: str, key: str, body: dict, seconds: float) -> Answer:
-    """Send *body* once and wait at most *seconds* for the whole answer. Raises ModelError with the kind of failure."""
+def complete(session: requests.Session, url: str, key: str, body: dict, seconds: float,
+             abandoned: Callable[[], bool] = lambda: False) -> Answer | None:
+    """Send *body* once and wait at most *seconds* for the whole answer; None when *abandoned* says, while it comes in, that nobody wants
+    it any more. Raises ModelError with the kind of failure."""
     ends = time.monotonic() + seconds
     headers = {"Accept": "text/event-stream", "X-Title": "Palabre"} | ({"Authorization": f"Bearer {key}"} if key else {})
     try:
@@ -55,9 +62,11 @@ def complete(session: requests.Session, url: str, key: str, body: dict, seconds:
             if response.status_code != 200:
                 raise recovery.from_response(response.status_code, _head(response), response.headers)
             if response.headers.get("Content-Type", "").startswith("text/event-stream"):
-                answer = assembled(_data(_chunks(response, ends)))
+                answer = assembled(_data(_chunks(response, ends, abandoned)))
             else:
-                answer = whole(b"".join(_chunks(response, ends)))
+                answer = whole(b"".join(_chunks(response, ends, abandoned)))
+    except Abandoned:
+        return None
     except requests.Timeout as problem:
         raise ModelError("Timeout", "the model did not answer in time") from problem
     except requests.RequestException as problem:
@@ -70,10 +79,14 @@ def _head(response: requests.Response) -> str:
     return next(response.iter_content(4000), b"").decode("utf-8", "replace")
 
 
-def _chunks(response: requests.Response, ends: float) -> Iterator[bytes]:
-    size = 0
+def _chunks(response: requests.Response, ends: float, abandoned: Callable[[], bool]) -> Iterator[bytes]:
+    size, look_at = 0, time.monotonic() + LOOK_SECONDS
     for chunk in response.iter_content(chunk_size=None):
         size += len(chunk)
+        if time.monotonic() > look_at:
+            look_at = time.monotonic() + LOOK_SECONDS
+            if abandoned():
+                raise Abandoned
         if time.monotonic() > ends:
             raise ModelError("Timeout", "the model's answer took too long")
         if size > LARGEST:

@@ -14,7 +14,7 @@ from bot.learners import accounts
 from tools import modes, offered
 from tools.context import Context
 from tools.dispatch import ONCE, run_tool
-from workers import budget
+from workers import budget, signs
 from workers.context import Turn
 
 READS_ONLY = {"list_user_files", "read_user_file", "search_user_files", "web_search", "browse_url"}
@@ -32,8 +32,9 @@ def run(turn: Turn, state: Conversation, call: dict) -> None:
                 return  # another worker has begun it
     failed: list[BaseException] = []
     thread = threading.Thread(target=_answer, args=(turn, state, call, failed), daemon=True, name=call["name"])
-    thread.start()
-    thread.join(turn.services.settings.tool_seconds)
+    with signs.typing(turn, state), signs.tool(turn, state, call):
+        thread.start()
+        thread.join(turn.services.settings.tool_seconds)
     if thread.is_alive():
         text = f"{call['name']} did not finish within {turn.services.settings.tool_seconds:g} seconds and was given up."
         _log(turn, call, ToolResult(call["id"], call["name"], False, text))
@@ -56,9 +57,7 @@ def _answer(turn: Turn, state: Conversation, call: dict, failed: list[BaseExcept
         events = _events(context, state, call)
         if log.append(unit, turn.conversation, events, caused_by=call["seq"]):
             unit.commit()
-    except (Unavailable, BaseTimeoutException) as problem:
-        failed.append(problem)
-    except BaseException as problem:  # noqa: BLE001  whatever it was, the turn must hear of it
+    except BaseException as problem:  # whatever it was, the turn must hear of it
         failed.append(problem)
     finally:
         unit.close()
@@ -70,13 +69,15 @@ def _events(context: Context, state: Conversation, call: dict) -> list:
         if not modes.allowed(name, context.person.mode) and name in offered.SCHEMAS:
             raise ToolError(f"{name} is not available to this person.")
         offered.check(name, arguments)
+        if state.resting.get(name, 0) > state.asked:
+            raise ToolError(f"{name} is set aside for a moment, because its service was down just now. Go on without it.")
         if state.forked and name not in READS_ONLY:
             return [ToolResult(id, name, True, {"simulated": True, "note": "fork: nothing was done"})]
         result = run_tool(name, arguments, context, key=f"{context.conversation}:{id}")
         return [ToolResult(id, name, True, result, context.quiz[0] if context.quiz else None, context.made or None)]
     except ToolError as refused:
         context.tx.close()
-        return [ToolResult(id, name, False, str(refused))]
+        return [ToolResult(id, name, False, str(refused), unknown=name not in offered.SCHEMAS, transient=refused.transient)]
     except (Unavailable, BaseTimeoutException):
         raise
     except Exception as bug:

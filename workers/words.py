@@ -1,5 +1,9 @@
 """What each control word does. They work without a model and without credits."""
 
+import contextlib
+
+import redis
+
 from bot.channels import inbox, outbox
 from bot.conversation import log, snapshots
 from bot.conversation.events import ConversationEnded, TurnStopped, Unanswered
@@ -67,7 +71,7 @@ def _unanswered(turn: Turn, input: dict, why: str) -> None:
 
 def _stop(turn: Turn, state: Conversation, input: dict, person: accounts.Person) -> None:
     """Opt the address out. On WhatsApp one word says so; on SMS the network answers STOP by itself."""
-    events: list = [TurnStopped(f"{state.heard}", "cancelled")] if _working(state) else []
+    events: list = [_cancelling(turn, state)] if _working(state) else []
     with writing(turn.services.db) as tx:
         if not log.append(tx, turn.conversation, [*events, Unanswered(input["id"], "stop")], caused_by=input["seq"]):
             return
@@ -77,13 +81,29 @@ def _stop(turn: Turn, state: Conversation, input: dict, person: accounts.Person)
                        turn.conversation)
 
 
+def cancelled(turn: Turn, upto: int) -> bool:
+    """Whether the turn that reads up to *upto* was stopped by a word while the model thinks."""
+    try:
+        value = turn.services.redis.get(f"cancel:{turn.conversation}")
+    except redis.RedisError:
+        return False
+    return value is not None and int(value) >= upto
+
+
+def _cancelling(turn: Turn, state: Conversation) -> TurnStopped:
+    """The event that stops the turn under way; a worker that waits for the model looks at the key beside it."""
+    with contextlib.suppress(redis.RedisError):
+        turn.services.redis.set(f"cancel:{turn.conversation}", state.heard, ex=300)
+    return TurnStopped(f"{state.heard}", "cancelled")
+
+
 def _working(state: Conversation) -> bool:
     return bool(state.calls) or state.heard > state.read
 
 
 def _cancel(turn: Turn, state: Conversation, input: dict, language: str) -> None:
     if _working(state):
-        _reply(turn, state, input, say(language, "words.cancelled"), also=(TurnStopped(f"{state.heard}", "cancelled"),))
+        _reply(turn, state, input, say(language, "words.cancelled"), also=(_cancelling(turn, state),))
     else:
         _reply(turn, state, input, say(language, "words.nothing_to_cancel"))
 

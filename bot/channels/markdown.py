@@ -69,7 +69,7 @@ def blocks(markdown: str, wrapped: bool = False) -> tuple[list[Block], dict[str,
         at += 1
         if not line.strip():
             out.append(Blank())
-        elif (defined := DEFINITION.match(line)) and regex.search(rf"\]\[{regex.escape(defined[1])}\]|\[{regex.escape(defined[1])}\]\[\]", markdown):
+        elif (defined := DEFINITION.match(line)) and (f"][{defined[1]}]" in markdown or f"[{defined[1]}][]" in markdown):
             references[defined[1].casefold()] = defined[2]
         elif heading := HEADING.match(line):
             out.append(Heading(heading[1]) if heading[1] else Blank())

@@ -174,3 +174,8 @@ def _called(call):
 def reach(services) -> None:
     """Ask for one message, to see that the account answers. Raises SendError."""
     _called(lambda: services.twilio.messages.list(limit=1, page_size=1))
+
+
+def show_typing(services, message: str) -> None:
+    """Show the person that *message* is being answered (it is marked as read, too). Raises SendError."""
+    _called(lambda: services.twilio.messaging.v2.typing_indicator.create("whatsapp", message))

@@ -2,7 +2,8 @@
 import regex
 
 from bot.channels import text as texts
-from bot.channels.inline import Code, Inline, Link, inline
+from bot.channels.emphasis import Code, Inline, Link
+from bot.channels.inline import inline
 from bot.channels.markdown import Blank, Fence, Heading, Paragraph, Table, blocks, is_grid
 from bot.channels.segments import units
 

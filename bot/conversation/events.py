@@ -46,6 +46,8 @@ class ModelRequest:
     max_tokens: int = 0
     tools: str | None = None  # digest of the tools offered; None: no tools
     reason: str | None = None  # why this model
+    note: str | None = None  # what is said to the model behind the messages
+    partial: str | None = None  # the beginning of the answer, which is to be continued
     halved: bool = False  # half of the context only: all of it was too long
 
 
@@ -57,6 +59,7 @@ class ModelReply:
     text: str
     calls: int = 0  # how many ToolCall events follow
     finish: str | None = None
+    cut: bool = False  # the text was cut off at its length: the rest is asked for
     usage: dict | None = None
     model: str | None = None
 
@@ -87,7 +90,8 @@ class ToolResult:
     result: Any
     quiz: dict | None = None  # a quiz was asked: {"kind", "question", "options", "expires_at"}, without the answer
     files: list | None = None  # file ids to be delivered with the next reply
-    denied: bool = False  # the call was refused before it ran
+    unknown: bool = False  # there is no such tool
+    transient: bool = False  # its service is down: later it may work
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +151,14 @@ class MovedToBackground:
 
 
 @dataclass(frozen=True, slots=True)
+class ProgressTold:
+    """A line about the work in the background; the model is never shown it. id: the call it tells of."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyQueued:
     """What the person gets, handed to the outbox in the same transaction. id: what it carries (see fold.Reply)."""
 
@@ -186,7 +198,7 @@ class Forked:
 
 Event = (
     HumanInput | TurnStarted | ModelRequest | ModelReply | ToolCall | ToolStarted | ToolResult | QuizAnswered | QuizExpired
-    | BudgetExtended | Error | TurnStopped | MovedToBackground | ReplyQueued | Unanswered | ConversationEnded | Forked
+    | BudgetExtended | Error | TurnStopped | MovedToBackground | ProgressTold | ReplyQueued | Unanswered | ConversationEnded | Forked
 )
 KINDS = {kind.__name__: kind for kind in Event.__args__}
 

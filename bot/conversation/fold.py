@@ -1,5 +1,5 @@
 """
-What a conversation's events add up to, and what should happen next. Pure: no clock, no database, no network, no chance.
+What a conversation's events add up to. Pure: no clock, no database, no network, no chance.
 
 The fold keeps only what the next steps and the next prompt need, so it stays small however long the conversation is.
 """
@@ -19,6 +19,7 @@ from bot.conversation.events import (
     ModelReply,
     ModelRequest,
     MovedToBackground,
+    ProgressTold,
     QuizAnswered,
     QuizExpired,
     ReplyQueued,
@@ -31,7 +32,7 @@ from bot.conversation.events import (
 )
 
 WINDOW, KEPT = 240, 160  # entries of the view: when there are more than WINDOW, the newest KEPT stay
-EMPTY_REPLIES = 2  # so many empty answers of the model, and the turn is given up
+REST = 2  # answers of the model during which a tool whose service is down is left alone
 RECENT_TURNS = 12
 
 
@@ -58,6 +59,10 @@ class Conversation:
     started: tuple[str, ...] = ()  # calls that may already have had their effect
     failures: tuple[dict, ...] = ()  # of the model, since it last answered: {"error", "detail"}
     empties: int = 0
+    partial: str = ""  # the beginning of an answer that was cut off at its length
+    resting: dict = field(default_factory=dict)  # tools whose service is down: until how many answers they are left alone
+    stopped: int = 0  # upto of the last TurnStopped: an answer that was under way then is not heard
+    deaf: bool = False  # the newest answer is not heard, nor its calls
     unsent: tuple[dict, ...] = ()  # replies waiting for the outbox: {"key", "cause", …}
     rest: tuple[list, ...] = ()  # pages kept until SUITE
     files: tuple[str, ...] = ()  # made in this turn, delivered with its answer
@@ -65,97 +70,10 @@ class Conversation:
     quizzes: int = 0
     quiz_over: bool = False  # a quiz was asked in this reply: results beside it are not read before the learner's answer
     told_at: str = ""  # when the person last wrote, ISO
+    last_id: str = ""  # the provider's id of that message
     turns_at: tuple[str, ...] = ()  # when the newest turns began, ISO
     background: bool = False
-    cancelled: bool = False
     forked: bool = False
-
-
-# -- steps ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Obey:
-    """A control word."""
-
-    input: dict
-
-
-@dataclass(frozen=True)
-class QueueReply:
-    reply: dict
-
-
-@dataclass(frozen=True)
-class JudgeQuiz:
-    """The newest message may answer the open quiz."""
-
-    input: dict
-    quiz: dict
-
-
-@dataclass(frozen=True)
-class OpenTurn:
-    at: int
-
-
-@dataclass(frozen=True)
-class AskModel:
-    """upto: what it reads; attempt counts from 0; tools: whether it may call any."""
-
-    upto: int
-    iteration: int
-    attempt: int
-    tools: bool
-
-
-@dataclass(frozen=True)
-class RunTool:
-    call: dict
-
-
-@dataclass(frozen=True)
-class GiveUpTool:
-    call: dict
-
-
-@dataclass(frozen=True)
-class StopTurn:
-    at: int
-    reason: str
-
-
-Step = Obey | QueueReply | JudgeQuiz | OpenTurn | AskModel | RunTool | GiveUpTool | StopTurn
-
-
-def next_step(c: Conversation, may_answer=lambda input, quiz: False, late: str | None = None) -> Step | None:
-    """
-    The one thing to do now, or None while we wait for the person.
-
-    may_answer(input, quiz): whether a message reads like an answer to the quiz (pure). late: why time is up, if it is.
-    """
-    for input in c.inbox:
-        if input["command"]:
-            return Obey(input)
-    if c.unsent:
-        return QueueReply(c.unsent[0])
-    for input in c.inbox:
-        if c.quiz and may_answer(input, c.quiz):
-            return JudgeQuiz(input, c.quiz)
-    work = bool(c.calls) or c.heard > c.read
-    if not work:
-        return None
-    if late:
-        return StopTurn(c.heard, late)
-    if c.calls:
-        call = c.calls[0]
-        return GiveUpTool(call) if call["id"] in c.started else RunTool(call)
-    if not c.opened:
-        return OpenTurn(c.heard)
-    if c.empties >= EMPTY_REPLIES:
-        return StopTurn(c.heard, "empty")
-    tools = c.profile.get("mode", "guest") != "guest" and c.asked + 1 < c.limit
-    return AskModel(c.heard, c.asked + 1, len(c.failures) + c.empties, tools)
 
 
 # -- folding -------------------------------------------------------------------------------------------------------
@@ -182,6 +100,8 @@ def apply(c: Conversation, logged: Logged) -> Conversation:
             return replace(c, inbox=tuple(i for i in c.inbox if i["seq"] > upto_of(event.id) or i["command"]))
         case ModelReply():
             return _replied(c, seq, event)
+        case ToolCall() if c.deaf:
+            return c
         case ToolCall():
             call = {"id": event.id, "name": event.name, "arguments": event.arguments, "seq": seq}
             last = c.view[-1]
@@ -208,6 +128,8 @@ def apply(c: Conversation, logged: Logged) -> Conversation:
             return _queued(c, event)
         case Unanswered() | ConversationEnded():
             return _done_with(c, event.id)
+        case ProgressTold():
+            return c
         case Forked():
             return replace(c, forked=True)
         case _:
@@ -221,13 +143,13 @@ def idle(c: Conversation) -> bool:
 def _heard(c: Conversation, seq: int, event: HumanInput, at: str) -> Conversation:
     input = {"seq": seq, "id": event.id, "text": event.text, "command": event.command, "argument": event.argument, "at": at}
     if idle(c):
-        c = replace(c, opened=False, background=False, cancelled=False, files=(), asked=0, started=())
+        c = replace(c, opened=False, background=False, files=(), asked=0, started=())
     c = replace(c, channel=event.channel, inbox=(*c.inbox, input))
     if event.command:
         return c
     entry = {"is": "human", "seq": seq, "text": event.text, "media": event.media}
     entry |= {"forwarded": True} if event.forwarded else {}
-    return replace(c, view=(*c.view, entry), heard=seq, spoken=seq, asked=0, failures=(), empties=0, told_at=at, quiz_over=False,
+    return replace(c, view=(*c.view, entry), heard=seq, spoken=seq, asked=0, failures=(), empties=0, partial="", resting={}, told_at=at, last_id=event.id, quiz_over=False,
                    limit=c.profile.get("limits", {}).get("iterations", c.limit))
 
 
@@ -253,18 +175,26 @@ def _windowed(view: tuple[dict, ...]) -> tuple[dict, ...]:
 
 
 def _replied(c: Conversation, seq: int, event: ModelReply) -> Conversation:
+    read = upto_of(event.id)
+    if read <= c.stopped:
+        return replace(c, deaf=True)
+    c = replace(c, deaf=False)
+    if event.cut:
+        return replace(c, partial=event.text)
     if not event.text and not event.calls:
         return replace(c, empties=c.empties + 1)
-    read = upto_of(event.id)
     entry = {"is": "reply", "seq": seq, "read": read, "text": event.text, "calls": []}
     said = {"key": f"reply:{read}", "cause": seq, "text": event.text, "final": not event.calls}
-    return replace(c, read=read, asked=c.asked + 1, failures=(), empties=0, quiz_over=False, view=(*c.view, entry),
-                   unsent=(*c.unsent, said) if event.text else c.unsent)
+    again = event.calls and any(e["is"] == "reply" and e["read"] >= c.spoken and e["text"] == event.text for e in c.view)
+    return replace(c, read=read, asked=c.asked + 1, failures=(), empties=0, partial="", quiz_over=False, view=(*c.view, entry),
+                   unsent=(*c.unsent, said) if event.text and not again else c.unsent)
 
 
 def _answered(c: Conversation, seq: int, event: ToolResult) -> Conversation:
     call = next((x for x in c.calls if x["id"] == event.id), None)
-    entry = {"is": "result", "seq": seq, "id": event.id, "text": truncation.shown(event.name, event.ok, event.result)}
+    entry = {"is": "result", "seq": seq, "id": event.id, "text": truncation.shown(event.name, event.ok, event.result), "ok": event.ok}
+    entry |= {"unknown": True} if event.unknown else {}
+    c = replace(c, resting={**c.resting, event.name: c.asked + REST}) if event.transient else c
     c = replace(c, calls=tuple(x for x in c.calls if x["id"] != event.id), view=(*c.view, entry), files=(*c.files, *(event.files or ())))
     if call is None:  # it came after the turn was stopped
         return c
@@ -286,7 +216,7 @@ def _judged(c: Conversation, seq: int, event: QuizAnswered) -> Conversation:
 def _stopped(c: Conversation, seq: int, event: TurnStopped) -> Conversation:
     upto = upto_of(event.id)
     said = {"key": f"stopped:{event.id}", "cause": seq, "say": f"stopped.{event.reason}", "values": event.values or {}}
-    return replace(c, read=max(c.read, upto), calls=(), failures=(), empties=0, cancelled=event.reason == "cancelled",
+    return replace(c, read=max(c.read, upto), calls=(), failures=(), empties=0, partial="", stopped=max(c.stopped, upto),
                    inbox=tuple(i for i in c.inbox if i["seq"] > upto or i["command"]),
                    unsent=c.unsent if event.reason == "cancelled" else (*c.unsent, said))
 

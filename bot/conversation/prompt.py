@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.conversation import truncation
-from bot.conversation.fold import Conversation
+from bot.conversation.events import ModelRequest
+from bot.conversation.fold import Conversation, upto_of
 
 LAYERS = Path(__file__).parent / "prompts"
 INTERRUPTED = json.dumps({"error": "Interrompu : cet appel n'a pas été mené à son terme."}, ensure_ascii=False)
@@ -21,14 +22,23 @@ GO_ON = "(continue)"
 ABOUT = (("name", "Prénom ou nom"), ("grade", "Classe"), ("country", "Pays"), ("language", "Langue"), ("today", "Aujourd'hui"))
 
 
-def build(c: Conversation, upto: int | None = None, budget: int = 24000) -> list[dict]:
+def build(c: Conversation, upto: int | None = None, budget: int = 24000, note: str | None = None, partial: str | None = None) -> list[dict]:
     """
     The messages of a request that reads the log up to seq *upto* (by default all that was heard), within about *budget*
-    tokens. Pictures stand as {"type": "image_url", "image_url": {"url": "media:<file id>"}}: whoever sends them fills them in.
+    tokens. *note* is said to the model last; *partial* is the beginning of an answer that it is to continue. Pictures stand as
+    {"type": "image_url", "image_url": {"url": "media:<file id>"}}: whoever sends them fills them in.
     """
     upto = c.heard if upto is None else upto
     entries = sorted((e for e in c.view if (e["read"] < upto if e["is"] == "reply" else e["seq"] <= upto)), key=_place)
-    return [{"role": "system", "content": system(c)}, *fit(repair([_message(e) for e in entries]), budget)]
+    messages = [_message(e) for e in entries]
+    messages += [{"role": "assistant", "content": partial}] if partial else []
+    messages += [{"role": "user", "content": note}] if note else []
+    return [{"role": "system", "content": system(c)}, *fit(repair(messages), budget)]
+
+
+def of_request(c: Conversation, request: ModelRequest, budget: int) -> list[dict]:
+    """The messages of a request in the log, made again: exactly what was sent."""
+    return build(c, upto_of(request.id), budget // 2 if request.halved else budget, request.note, request.partial)
 
 
 def digest(model: str, messages: list[dict], max_tokens: int, tools: str | None) -> str:

@@ -38,8 +38,7 @@ def replay(events: list[Logged], budget: int, strict: bool = True) -> Replay:
 
 
 def _prompt_differs(state: Conversation, event: ModelRequest, budget: int) -> dict | None:
-    messages = prompt.build(state, upto_of(event.id), budget // 2 if event.halved else budget)
-    digest = prompt.digest(event.model, messages, event.max_tokens, event.tools)
+    digest = prompt.digest(event.model, prompt.of_request(state, event, budget), event.max_tokens, event.tools)
     return None if digest == event.digest else {"expected": event.digest, "got": digest}
 
 

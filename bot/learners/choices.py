@@ -11,7 +11,8 @@ BEFORE = frozenset(
     "c est cest ce sera serait la le l les ma mon reponse rep option choix numero num no n lettre je j dis choisis prends pense crois "  # noqa: SIM905
     "que qu moi donc alors bien euh ok oui it s is its the my answer choice number letter i think say choose pick".split()
 )
-BEHIND = frozenset({"reponse", "option", "choix", "answer", "je", "crois", "pense", "moi", "stp", "svp", "merci", "s", "il", "te", "vous", "plait", "please", "i", "think"})
+BEHIND = frozenset({"reponse", "option", "choix", "answer", "je", "crois", "pense", "moi", "stp", "svp", "merci", "s", "il", "te",
+ "vous", "plait", "please", "i", "think"})
 ORDINALS = {
     "un": 0, "une": 0, "one": 0, "premier": 0, "premiere": 0, "first": 0,
     "deux": 1, "two": 1, "deuxieme": 1, "second": 1, "seconde": 1,

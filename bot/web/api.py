@@ -15,7 +15,7 @@ from bot import queues
 from bot.channels import numbers
 from bot.conversation import log, prompt
 from bot.conversation.events import Logged, ModelRequest, payload
-from bot.conversation.fold import fold, upto_of
+from bot.conversation.fold import fold
 from bot.conversation.replay import replay as replayed
 from bot.db import conversations, reading, writing
 from bot.web.context import services
@@ -129,9 +129,7 @@ def state(row: sa.Row):
         events = log.read(connection, row.id, upto=at)
     folded = fold(events)
     last = events[-1].event if events and events[-1].seq == at else None
-    request_there = last if isinstance(last, ModelRequest) else None
-    messages = prompt.build(folded, upto_of(request_there.id) if request_there else None,
-                            budget // 2 if request_there and request_there.halved else budget)
+    messages = prompt.of_request(folded, last, budget) if isinstance(last, ModelRequest) else prompt.build(folded, budget=budget)
     return jsonify(at=folded.seq, state=asdict(folded), messages=messages)
 
 

@@ -154,4 +154,4 @@ def look_at(settings: Settings, url: str) -> dict | None:
 
 
 def in_background(task, *args) -> None:
-    threading.Thread(target=task, args=args, daemon=True).start()
+    threading.Thread(target=task, args=args, daemon=True, name="simulator").start()

@@ -24,8 +24,12 @@ RESOURCE = ("account_sid", "api_version", "body", "date_created", "date_sent", "
             "from", "messaging_service_sid", "num_media", "num_segments", "price", "price_unit", "sid", "status", "subresource_uris",
             "to", "uri")
 
-# One counter for all changes; taking the number and filing the message under it must be one act, or a reader could pass it by.
-TOUCH = """
+# Write fields of a message and file it under the next number of the counter, in one act: a reader must not pass a change by, and a
+# message deleted in the meantime must not come back. KEYS: counter, the person's changes, message. ARGV: sid, seconds, "new" or "", fields…
+WRITE = """
+if ARGV[3] == '' and redis.call('EXISTS', KEYS[3]) == 0 then return 0 end
+redis.call('HSET', KEYS[3], unpack(ARGV, 4))
+redis.call('EXPIRE', KEYS[3], ARGV[2])
 local seq = redis.call('INCR', KEYS[1])
 redis.call('ZADD', KEYS[2], seq, ARGV[1])
 redis.call('EXPIRE', KEYS[2], ARGV[2])
@@ -54,23 +58,16 @@ class Store:
     def add(self, message: dict) -> dict:
         """Keep a message: the fields of RESOURCE and, for the page, `address` (the person's), `media` and `at` (seconds)."""
         message = {**message, "at": time.time()}
-        key = f"simulator:message:{message['sid']}"
-        pipe = self.redis.pipeline()
-        pipe.hset(key, mapping={name: json.dumps(value) for name, value in message.items()})
-        pipe.expire(key, DAY)
-        pipe.zadd("simulator:messages", {message["sid"]: message["at"]})
-        pipe.zremrangebyscore("simulator:messages", 0, message["at"] - DAY)
-        pipe.execute()
-        self._touch(message["address"], message["sid"])
+        self._write(message, message, new=True)
+        self.redis.zadd("simulator:messages", {message["sid"]: message["at"]})
+        self.redis.zremrangebyscore("simulator:messages", 0, message["at"] - DAY)
         return message
 
     def change(self, sid: str, **fields) -> None:
         """Change some fields of a message, unless it has been deleted."""
         message = self.get(sid)
         if message:
-            fields["date_updated"] = rfc2822()
-            self.redis.hset(f"simulator:message:{sid}", mapping={name: json.dumps(value) for name, value in fields.items()})
-            self._touch(message["address"], sid)
+            self._write(message, {**fields, "date_updated": rfc2822()}, new=False)
 
     def get(self, sid: str) -> dict | None:
         found = self.redis.hgetall(f"simulator:message:{sid}")
@@ -92,8 +89,10 @@ class Store:
         messages = [m for sid, _ in found if (m := self.get(sid.decode()))]
         return sorted(messages, key=lambda m: m["at"]), max([after, *(int(score) for _, score in found)])
 
-    def _touch(self, address: str, sid: str) -> None:
-        self.redis.eval(TOUCH, 2, "simulator:seq", f"simulator:changes:{address}", sid, DAY)
+    def _write(self, message: dict, fields: dict, new: bool) -> None:
+        sid, values = message["sid"], [part for name, value in fields.items() for part in (name, json.dumps(value))]
+        self.redis.eval(WRITE, 3, "simulator:seq", f"simulator:changes:{message['address']}", f"simulator:message:{sid}",
+                        sid, DAY, "new" if new else "", *values)
 
     # -- the 24 hours in which WhatsApp lets us write freely, and the sign that somebody writes -----------------------
     def open_window(self, address: str) -> None:
