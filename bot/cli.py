@@ -11,22 +11,35 @@ import sqlalchemy as sa
 from dotenv import dotenv_values
 
 from bot import config
-from bot.errors import PalabreError, WrongUsage
+from bot.errors import PalabreError, SettingsError, WrongUsage
+
+MOST_CREDITS = 1_000_000  # that an account can be opened with
 
 
 def main(argv: list[str] | None = None) -> int:
     args = parser().parse_args(argv)
-    for name, value in dotenv_values(".env").items():
-        if value is not None:
-            os.environ.setdefault(name, value)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
     try:
+        _read_dotenv()
         return args.run(args) or 0
     except PalabreError as problem:
         print(f"palabre: {problem}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # `palabre events … | head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except KeyboardInterrupt:
         return 1
+
+
+def _read_dotenv() -> None:
+    try:
+        found = dotenv_values(".env")
+    except (OSError, ValueError) as problem:
+        raise SettingsError(f".env cannot be read: {problem}") from problem
+    for name, value in found.items():
+        if value is not None:
+            os.environ.setdefault(name, value)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -55,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("phone", help="with the country code, such as +2250701020304")
     sub.add_argument("--mode", required=True, choices=("child", "pro"))
     sub.add_argument("--grade", help="a pupil's class, such as CM2")
-    sub.add_argument("--credits", type=int, default=0)
+    sub.add_argument("--credits", type=credits, default=0)
     sub.add_argument("--name")
     sub.add_argument("--email", help="counts as verified")
     sub = users.add_parser("list", help="list the accounts")
@@ -80,6 +93,12 @@ def parser() -> argparse.ArgumentParser:
 def positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def credits(text: str) -> int:
+    if not text.isdecimal() or int(text) > MOST_CREDITS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {MOST_CREDITS}")
     return int(text)
 
 
@@ -152,13 +171,10 @@ def users_list(args) -> None:
 
 def _database() -> sa.Engine:
     from bot.db import connect
-    from bot.migrate import pending
+    from bot.migrate import require_current
 
     settings = config.load()
-    if settings.database_url.startswith("sqlite:///") and not os.path.exists(settings.database_url.removeprefix("sqlite:///").split("?")[0]):
-        raise WrongUsage("there is no database yet; run `palabre migrate` (or `palabre start`) first")
-    if pending(settings):
-        raise WrongUsage("the database is older than this Palabre; run `palabre migrate` first")
+    require_current(settings)
     return connect(settings.database_url)
 
 

@@ -5,7 +5,9 @@ Every setting, read once from the environment, and refused all together when som
 """
 
 import ipaddress
+import math
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -138,7 +140,7 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
     for name, (attribute, default, least) in NUMBERS.items():
         try:
             values[attribute] = type(default)(environ.get(name, "").strip() or default)
-            if values[attribute] < least:
+            if not least <= values[attribute] < math.inf:
                 raise ValueError
         except ValueError:
             problems.append(f"{name} must be a number of at least {least}, not {environ.get(name)!r}")
@@ -147,10 +149,16 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
     values["media_url"] = values["media_url"] or f"file://{home}/media"
     if not values["media_url"].startswith("file://"):
         problems.append("MEDIA_URL must begin with file:// (a folder that web and workers share)")
+    database_url = environ.get("DATABASE_URL", "").strip() or f"sqlite:///{home}/palabre.db"
+    database_url = re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", database_url)  # as hosting services hand it out
+    if not database_url.startswith(("sqlite:///", "postgresql+psycopg://")):
+        problems.append("DATABASE_URL must begin with sqlite:/// or postgresql+psycopg://")
+    if values["redis_url"] and not values["redis_url"].startswith(("redis://", "rediss://", "unix://", "redis+sentinel://")):
+        problems.append("REDIS_URL must begin with redis://, rediss://, unix:// or redis+sentinel://")
     if problems:
         raise SettingsError("; ".join(problems))
     return Settings(
-        home=home, database_url=environ.get("DATABASE_URL", "").strip() or f"sqlite:///{home}/palabre.db",
+        home=home, database_url=database_url,
         simulator=environ.get("PALABRE_SIMULATOR") == "1", demo=environ.get("PALABRE_DEMO") == "1",
         model_fallbacks=tuple(m.strip() for m in environ.get("MODEL_FALLBACKS", "").split(",") if m.strip()), **values)
 

@@ -6,6 +6,7 @@ key, a folder for a mail server, generated secrets. What is set is used.
 """
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -15,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TextIO
 
 from bot import config, valkey
 from bot.config import OPENROUTER, Settings
@@ -36,15 +38,20 @@ def start(environ: Mapping[str, str], port: int, workers: int) -> None:
     """Run until Ctrl-C. Raises SettingsError with one clear line."""
     first = config.load(environ)
     prepare_home(first)
-    with _only_one(first.home):
+    with only_one(first.home):
         _free(port)
         full = {**environ, **complete(environ, port)}
         settings = config.require_service(config.load(full))
         migrate(settings)
         if settings.simulator:
             _introduce(settings)
-        Supervisor(_children(full, settings, port, workers, bring_valkey=not environ.get("REDIS_URL"))).run(
-            ready=lambda: print(welcome(settings, port), flush=True))
+
+        def announce() -> bool:
+            if ready := _listens(port):
+                print(welcome(settings), flush=True)
+            return ready
+
+        Supervisor(_children(full, settings, port, workers, bring_valkey=not environ.get("REDIS_URL"))).run(announce)
 
 
 def _introduce(settings: Settings) -> None:
@@ -77,19 +84,27 @@ def _secrets(home: Path) -> dict[str, str]:
     """Generated once and kept, so that sessions and links outlive a restart."""
     path = home / "secrets.json"
     if not path.exists():
-        made = {"secret_key": secrets.token_urlsafe(32), "operator_token": secrets.token_urlsafe(18), "account_sid": "AC" + secrets.token_hex(16),
-                "auth_token": secrets.token_hex(16)}
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        made = {"secret_key": secrets.token_urlsafe(32), "operator_token": secrets.token_urlsafe(18),
+                "account_sid": "AC" + secrets.token_hex(16), "auth_token": secrets.token_hex(16)}
+        half = path.with_suffix(".new")
+        with open(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             json.dump(made, file)
-    return json.loads(path.read_text())
-
-
-def _only_one(home: Path):
-    lock = open(home / "running.lock", "w")  # noqa: SIM115  held until the process ends
+        half.replace(path)  # whole or not at all
     try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError) as problem:
+        raise SettingsError(f"{path} cannot be read ({type(problem).__name__}); put it right or remove it") from problem
+
+
+def only_one(home: Path) -> TextIO:
+    """Whoever brings a Valkey of its own holds this open file: two of them on one folder would ruin its data."""
+    try:
+        lock = open(home / "running.lock", "w")  # noqa: SIM115  held until the process ends
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         raise SettingsError(f"another Palabre is running on {home}; stop it, or give this one another PALABRE_HOME") from None
+    except OSError as problem:
+        raise SettingsError(f"PALABRE_HOME ({home}) cannot be used: {problem.strerror}") from problem
     return lock
 
 
@@ -97,9 +112,15 @@ def _free(port: int) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            raise SettingsError(f"port {port} is in use; choose another one with --port") from None
+            probe.bind(("0.0.0.0", port))
+        except OSError as problem:
+            why = "is in use" if problem.errno == errno.EADDRINUSE else f"cannot be used ({problem.strerror})"
+            raise SettingsError(f"port {port} {why}; choose another one with --port") from None
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _children(environ: Mapping[str, str], settings: Settings, port: int, workers: int, bring_valkey: bool) -> list[Child]:
@@ -113,7 +134,7 @@ def _children(environ: Mapping[str, str], settings: Settings, port: int, workers
             Child("clock", process("clock"))]
 
 
-def welcome(settings: Settings, port: int) -> str:
+def welcome(settings: Settings) -> str:
     lines = ["", "  Palabre est en marche. Ctrl-C l'arrête.", ""]
     if settings.simulator:
         lines.append(f"  Simulateur     {settings.local_url}/simulator")

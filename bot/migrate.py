@@ -10,7 +10,7 @@ from alembic.script import ScriptDirectory
 
 from bot.config import Settings
 from bot.db import connect
-from bot.errors import SettingsError
+from bot.errors import SettingsError, WrongUsage
 
 
 def _config() -> Config:
@@ -28,20 +28,29 @@ def migrate(settings: Settings) -> str:
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
             return MigrationContext.configure(connection).get_current_revision()
-    except sa.exc.OperationalError as problem:
-        raise SettingsError(f"the database cannot be opened ({engine.url.render_as_string()}): {str(problem).splitlines()[0][:200]}") from problem
+    except sa.exc.DBAPIError as problem:
+        raise _cannot_open(engine, problem) from problem
     finally:
         engine.dispose()
 
 
-def pending(settings: Settings) -> bool:
-    """Whether migrations are missing."""
+def require_current(settings: Settings) -> None:
+    """Raises WrongUsage when there is no database yet or migrations are missing, SettingsError when it cannot be opened."""
     engine = connect(settings.database_url)
+    if engine.dialect.name == "sqlite" and engine.url.database and not Path(engine.url.database).exists():  # opening it would make it
+        raise WrongUsage("there is no database yet; run `palabre migrate` (or `palabre start`) first")
     try:
         with engine.connect() as connection:
-            return MigrationContext.configure(connection).get_current_revision() != ScriptDirectory.from_config(_config()).get_current_head()
+            if MigrationContext.configure(connection).get_current_revision() != ScriptDirectory.from_config(_config()).get_current_head():
+                raise WrongUsage("the database is not that of this Palabre; run `palabre migrate` first")
+    except sa.exc.DBAPIError as problem:
+        raise _cannot_open(engine, problem) from problem
     finally:
         engine.dispose()
+
+
+def _cannot_open(engine: sa.Engine, problem: Exception) -> SettingsError:
+    return SettingsError(f"the database cannot be opened ({engine.url.render_as_string()}): {str(problem).splitlines()[0][:200]}")
 
 
 def prepare_home(settings: Settings) -> None:

@@ -69,7 +69,8 @@ def _probe(way: str) -> str | None:
         (folder / "canary").write_text("canary")
         os.chmod(folder, 0o755)
         try:
-            found = _run(way, _canaries(way, folder, listener.getsockname()[1]) + f"\necho ok $(({sign} * 2))", (), 10, {"PALABRE_CANARY": "seen"})
+            script = _canaries(way, folder, listener.getsockname()[1]) + f"\necho ok $(({sign} * 2))"
+            found = _run(way, script, (), 10, {"PALABRE_CANARY": "seen"})
         except (ToolError, OSError) as problem:
             return str(problem)[:200]
         finally:

@@ -27,7 +27,8 @@ PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libexec", "share", "include", "games")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 MEMORY, FILE = 512 * 1024 * 1024, 64 * 1024 * 1024
-BROKEN = 125
+PATH = "/usr/local/bin:/usr/bin:/bin"
+BROKEN = 125  # the exit code when the command was not run
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -76,11 +77,11 @@ def _become_bash(folder: str, uid: int, processes: int, seconds: int, command: s
         _checked(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         _restrict_files(folder)
         program = seccomp.program()
-        filter = struct.pack("@HP", len(program) // 8, ctypes.addressof(ctypes.create_string_buffer(program, len(program))))
-        _checked(libc.prctl(PR_SET_SECCOMP, 2, filter, 0, 0))
+        lines = ctypes.create_string_buffer(program, len(program))
+        _checked(libc.prctl(PR_SET_SECCOMP, 2, struct.pack("@HP", len(program) // 8, ctypes.addressof(lines)), 0, 0))
         os.closerange(3, 256)
-        os.execve("/bin/bash", ["bash", "-c", command], {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8"})
-    except BaseException as problem:  # noqa: BLE001  not even an exit may lead back into the parent's code
+        os.execve("/bin/bash", ["bash", "-c", command], {"PATH": PATH, "HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8"})
+    except BaseException as problem:  # not even an exit may lead back into the parent's code
         os.write(2, f"the sandbox could not be made: {problem}\n".encode())
     os._exit(BROKEN)
 

@@ -65,7 +65,8 @@ class Namespace:
         """What the box has too much of, or nothing."""
         if self.space is None and not self._enter():
             return ""
-        return too_much_memory([p for p in processes() if _space(p) == self.space]) or too_many_files(max(map(self._inodes, ("box", "tmp"))))
+        mine = [pid for pid in processes() if _space(pid) == self.space]
+        return too_much_memory(mine) or too_many_files(max(map(self._inodes, ("box", "tmp"))))
 
     def _enter(self) -> bool:
         for child in _children(self.pid):

@@ -44,7 +44,7 @@ def program() -> bytes | None:
         lines += [(AT_LEAST, 0, 1, X32), _refuse(errno.EPERM)]
     for numbers in CALLS.values():
         lines += [(EQUAL, 0, 1, numbers[column]), _refuse(errno.EPERM)]
-    lines += [(EQUAL, 0, 1, CLONE3[column]), _refuse(errno.ENOSYS)]  # its flags lie in memory, where a filter cannot look: callers use clone
+    lines += [(EQUAL, 0, 1, CLONE3[column]), _refuse(errno.ENOSYS)]  # its flags lie where a filter cannot look: callers use clone then
     lines += [(EQUAL, 0, 3, CLONE[column]), (LOAD, 0, 0, FIRST_ARGUMENT), (ANY_BIT, 0, 1, NEW_NAMESPACE), _refuse(errno.EPERM)]
     return b"".join(struct.pack("<HBBI", *line) for line in [*lines, (RETURN, 0, 0, PERMIT)])
 

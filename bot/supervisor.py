@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from bot.errors import PalabreError
+
 PATIENCE = 25.0  # seconds that a process has to end by itself
 PAUSES = (0.2, 0.5, 1, 2, 5, 10)  # seconds before it is started again, when it keeps dying
 STEADY = 30.0  # seconds after which a process counts as running well
@@ -38,17 +40,20 @@ class Supervisor:
     def __init__(self, children: list[Child]):
         self.children, self.ending = children, False
 
-    def run(self, ready: Callable[[], None] = lambda: None) -> None:
-        """Start all, call *ready*, and keep them running until SIGINT or SIGTERM."""
-        for number in (signal.SIGINT, signal.SIGTERM):
+    def run(self, announce: Callable[[], bool] = lambda: True) -> None:
+        """
+        Start all and keep them running until SIGINT, SIGTERM or SIGHUP. *announce* is called until it returns True: when it
+        finds that all is ready, it says so.
+        """
+        announced = False
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._stop)
         try:
             for child in self.children:
                 if not self.ending:
                     self._start(child)
-            if not self.ending:
-                ready()
             while not self.ending:
+                announced = announced or announce()
                 self._look_after()
                 time.sleep(0.1)
         finally:
@@ -58,18 +63,24 @@ class Supervisor:
         self.ending = True
 
     def _start(self, child: Child) -> None:
-        child.process, child.started_at = child.start(), time.monotonic()
+        child.started_at = time.monotonic()
+        child.process = child.start()
 
     def _look_after(self) -> None:
         for child in self.children:
             if child.process is not None and child.process.poll() is not None:
-                code, lived = child.process.returncode, time.monotonic() - child.started_at
-                child.deaths = 1 if lived > STEADY else child.deaths + 1
-                pause = PAUSES[min(child.deaths, len(PAUSES)) - 1]
-                logger.error("%s ended with %s and is started again in %g s", child.name, code, pause)
-                child.process, child.due_at = None, time.monotonic() + pause
+                self._died(child, f"ended with {child.process.returncode}")
             elif child.process is None and time.monotonic() >= child.due_at:
-                self._start(child)
+                try:
+                    self._start(child)
+                except (PalabreError, OSError) as problem:
+                    self._died(child, str(problem))
+
+    def _died(self, child: Child, how: str) -> None:
+        child.deaths = 1 if time.monotonic() - child.started_at > STEADY else child.deaths + 1
+        pause = PAUSES[min(child.deaths, len(PAUSES)) - 1]
+        logger.error("%s: %s; it is started again in %g s", child.name, how, pause)
+        child.process, child.due_at = None, time.monotonic() + pause
 
     def end(self) -> None:
         """End the children, the last started first; whoever does not listen is killed."""

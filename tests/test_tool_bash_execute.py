@@ -7,22 +7,31 @@ import sys
 import threading
 import time
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 
-from bot import sandbox
+from bot import sandbox, sandbox_landlock, sandbox_watch, seccomp
 from bot.errors import ToolError
 from tools import modes
 from tools.bash_execute import bash_execute
 from tools.offered import check
 
-boxed = pytest.mark.skipif(sandbox.availability() is not None, reason=f"no sandbox on this machine: {sandbox.availability()}")
 HOARD = "for i in 1 2 3 4 5 6; do (head -c 300000000 /dev/zero; sleep 20) | tail -c 299999999 & done; wait"
 SECRET = "hunter2-in-the-environment"
 
 
+@pytest.fixture(params=sandbox.WAYS)
+def way(request, monkeypatch):
+    """Each way of isolation that can be had on this machine."""
+    if reason := sandbox._probe(request.param):
+        pytest.skip(f"no {request.param} on this machine: {reason}")
+    monkeypatch.setattr(sandbox, "way", lambda: request.param)
+    return request.param
+
+
 @pytest.fixture
-def bash(make_context):
+def bash(make_context, way):
     context = make_context("pro")
     return lambda command: bash_execute(context, command)
 
@@ -62,16 +71,15 @@ def gone(mark: str, seconds: float = 3) -> bool:
     return True
 
 
-@boxed
 @pytest.mark.parametrize(
     ("command", "out"),
     [
         ("echo $((2**10))", "1024\n"),
         ("awk 'BEGIN { print 6 * 7 }'", "42\n"),
         ("printf 'é\\n'", "é\n"),
-        ("echo a > x; cat x; pwd", "a\n/box\n"),
+        ("echo a > x; cat x; ls", "a\nx\n"),
         ("printf '3\\n1\\n2\\n' | sort | head -1", "1\n"),
-        ("echo $HOME $LANG", "/box C.UTF-8\n"),
+        ("echo $LANG; [ $HOME = $PWD ] && echo home", "C.UTF-8\nhome\n"),
         ("cat", ""),
     ],
 )
@@ -79,24 +87,21 @@ def test_a_command_computes(bash, command, out):
     assert bash(command) == {"exit_code": 0, "stdout": out, "stderr": ""}
 
 
-@boxed
 @pytest.mark.parametrize(("command", "code"), [("exit 3", 3), ("false", 1), ("no_such_command", 127), ("kill -9 $$", 137), ("if", 2)])
 def test_any_exit_code_is_a_result(bash, command, code):
     assert bash(command)["exit_code"] == code
 
 
-@boxed
 def test_errors_are_told_apart_from_output(bash):
     assert bash("echo out; echo err >&2; exit 1") == {"exit_code": 1, "stdout": "out\n", "stderr": "err\n"}
 
 
-@boxed
 def test_nothing_remains_from_one_call_to_the_next(bash):
-    bash("echo secret > /box/a; echo secret > /tmp/a; mkdir /box/d")
-    assert bash("ls -A /box /tmp") == {"exit_code": 0, "stdout": "/box:\n\n/tmp:\n", "stderr": ""}
+    kept = bash("echo secret > a; (echo secret > /tmp/a) 2>/dev/null; mkdir d; chmod 0 d; pwd")["stdout"].strip()
+    assert bash("ls -A; ls -A /tmp 2>/dev/null") == {"exit_code": ANY, "stdout": "", "stderr": ""}
+    assert not Path(kept).exists()
 
 
-@boxed
 def test_the_time_is_limited_and_what_was_written_is_shown(bash, soon):
     start = time.monotonic()
     with pytest.raises(ToolError, match="longer than 2 seconds.*partial"):
@@ -104,14 +109,12 @@ def test_the_time_is_limited_and_what_was_written_is_shown(bash, soon):
     assert time.monotonic() - start < 5
 
 
-@boxed
 def test_signals_cannot_be_ignored_for_ever(bash, soon):
     with pytest.raises(ToolError, match="longer than"):
         bash("trap '' TERM INT HUP QUIT; while :; do sleep 60.4242; done")
     assert gone("sleep 60.4242")
 
 
-@boxed
 @pytest.mark.parametrize(
     "command",
     [
@@ -126,7 +129,6 @@ def test_background_children_do_not_outlive_the_call(bash, command):
     assert gone("sleep 61.4242")
 
 
-@boxed
 def test_a_fork_bomb_stays_in_its_box(bash, soon):
     with pytest.raises(ToolError, match="longer than"):
         bash("bomb() { bomb | bomb & }; bomb; sleep 60.1234")
@@ -134,7 +136,6 @@ def test_a_fork_bomb_stays_in_its_box(bash, soon):
     assert subprocess.run(["true"]).returncode == 0
 
 
-@boxed
 def test_the_number_of_processes_is_limited(bash, soon):
     most, over = 0, threading.Event()
 
@@ -152,7 +153,6 @@ def test_the_number_of_processes_is_limited(bash, soon):
     assert gone("sleep 62.4242")
 
 
-@boxed
 @pytest.mark.parametrize(
     "path",
     [
@@ -163,24 +163,25 @@ def test_the_number_of_processes_is_limited(bash, soon):
         "/var",
         "/run",
         "/opt",
-        "/work",
         "/sys",
         "/proc/1/root/etc/passwd",
         __file__,
         sys.prefix + "/pyvenv.cfg",
     ],
 )
-def test_files_of_the_host_are_not_there(bash, path):
-    assert bash(f"test -e '{path}'")["exit_code"] == 1
+def test_files_of_the_host_cannot_be_read(bash, path):
+    assert bash(f"(: < '{path}') || ls '{path}'")["exit_code"] != 0
 
 
-@boxed
 def test_the_database_and_the_media_are_not_there(bash, services):
     assert Path(services.settings.home, "palabre.db").exists()
-    assert bash(f"cat {services.settings.home}/palabre.db; find / -name 'palabre*' 2>/dev/null")["stdout"] == ""
+    home = services.settings.home
+    assert bash(f"cat {home}/palabre.db; ls {home}/media; find / -name 'palabre.db' 2>/dev/null")["stdout"] == ""
+    for attack in (f": > {home}/palabre.db", f"rm -f {home}/palabre.db; rm -rf {home}", f"chmod 777 {home}/palabre.db", f"mv {home} x"):
+        bash(attack)
+    assert Path(home, "palabre.db").stat().st_size > 0 and Path(home, "palabre.db").stat().st_mode & 0o777 != 0o777
 
 
-@boxed
 @pytest.mark.parametrize(
     "command", ["env", "cat /proc/*/environ", "tr '\\0' '\\n' < /proc/1/environ", "cat /proc/self/environ", "set", "export -p"]
 )
@@ -190,13 +191,12 @@ def test_the_environment_holds_no_secret(bash, command):
     assert "API_KEY" not in result["stdout"]
 
 
-@boxed
 def test_processes_of_the_host_are_not_seen(bash):
-    assert bash(f"kill -0 {os.getppid()}")["exit_code"] == 1
+    for pid in (os.getpid(), os.getppid(), 1):
+        assert "permitted" in (refused := bash(f"kill -0 {pid} || ls /proc/{pid}/fd")["stderr"]) or "No such" in refused or pid == 1
     assert int(bash("ls -d /proc/[0-9]* | wc -l")["stdout"]) < 12
 
 
-@boxed
 @pytest.mark.parametrize(
     "command",
     [
@@ -216,12 +216,12 @@ def test_there_is_no_network(bash, command):
         assert bash(command.replace("{port}", str(listener.getsockname()[1])))["exit_code"] != 0
 
 
-@boxed
-def test_only_the_loopback_device_is_there(bash):
+def test_only_the_loopback_device_is_there(bash, way):
+    if way != "box":
+        pytest.skip("there is no /proc to look into")
     assert bash("cat /proc/net/dev | tail -n +3 | cut -d: -f1 | tr -d ' '")["stdout"] == "lo\n"
 
 
-@boxed
 @pytest.mark.parametrize(
     "path", ["/x", "/usr/x", "/usr/bin/x", "/bin/x", "/dev/x", "/dev/shm/x", "/proc/x", "/etc/x", "/proc/sys/kernel/hostname"]
 )
@@ -230,21 +230,20 @@ def test_nothing_but_the_own_folders_can_be_written(bash, path):
     assert not Path("/usr/x").exists()
 
 
-@boxed
 def test_the_disk_cannot_be_filled(bash):
-    result = bash(
-        "for i in 1 2 3 4 5; do for f in /box /tmp; do head -c 50000000 /dev/zero > $f/$i; done; done; du -sm /box /tmp | cut -f1"
-    )
-    assert all(int(size) <= 65 for size in result["stdout"].split())
+    try:
+        result = bash("for i in 1 2 3 4 5; do for f in . /tmp; do head -c 50000000 /dev/zero > $f/$i; done; done; du -sm . /tmp | cut -f1")
+    except ToolError as stopped:
+        assert "wrote more than 64 MB" in str(stopped)
+    else:
+        assert all(int(size) <= 65 for size in result["stdout"].split())
 
 
-@boxed
 def test_the_number_of_files_is_limited(bash):
     with pytest.raises(ToolError, match="files"):
-        bash("cd /box; while :; do : > a$RANDOM$RANDOM; : > b$RANDOM$RANDOM; : > c$RANDOM$RANDOM$RANDOM; done")
+        bash("while :; do : > a$RANDOM$RANDOM; : > b$RANDOM$RANDOM; : > c$RANDOM$RANDOM$RANDOM; done")
 
 
-@boxed
 @pytest.mark.parametrize(
     "command",
     [
@@ -256,44 +255,43 @@ def test_one_process_cannot_take_much_memory(bash, command):
     assert "1999999999" not in bash(command)["stdout"]
 
 
-@boxed
 def test_many_processes_cannot_take_much_memory_together(bash):
     with pytest.raises(ToolError, match="memory"):
         bash(HOARD)
 
 
-@boxed
 def test_a_gigabyte_of_output_costs_no_memory(bash):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     result = bash("yes | head -c 1000000000")
     assert result["exit_code"] == 0
-    assert len(result["stdout"]) <= sandbox.KEPT + len(sandbox.CUT) and result["stdout"].endswith(sandbox.CUT)
+    assert len(result["stdout"]) <= sandbox_watch.KEPT + len(sandbox_watch.CUT) and result["stdout"].endswith(sandbox_watch.CUT)
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 20_000_000
 
 
-@boxed
 def test_output_without_end_is_stopped_by_the_time(bash, soon):
     with pytest.raises(ToolError, match="longer than"):
         bash("yes")
 
 
-@boxed
 def test_output_that_is_no_text_does_no_harm(bash):
     out = bash("head -c 1000 /dev/urandom; printf '\\0'")["stdout"]
     assert "\0" not in out
     out.encode()
 
 
-@boxed
-def test_no_privilege_can_be_had(bash):
-    status = bash("cat /proc/self/status")["stdout"]
-    assert "CapEff:\t0000000000000000" in status and "NoNewPrivs:\t1" in status
+def test_no_privilege_can_be_had(bash, way):
+    if way == "box":
+        status = bash("cat /proc/self/status")["stdout"]
+        assert "CapEff:\t0000000000000000" in status and "NoNewPrivs:\t1" in status
     assert bash("id -u")["stdout"] != "0\n"
     for command in (
         "unshare -U true",
-        "mount -t tmpfs x /box",
+        "mount -t tmpfs x .",
         "chroot / true",
-        "mknod /box/a b 8 0",
+        "mknod a b 8 0",
+        "setpriv --reuid=0 true",
+        "ulimit -t 100000",
+        "ulimit -v unlimited",
         "su -c true",
         "sudo true",
         "ulimit -u 100000",
@@ -301,7 +299,6 @@ def test_no_privilege_can_be_had(bash):
         assert bash(command)["exit_code"] != 0, command
 
 
-@boxed
 @pytest.mark.parametrize(
     ("name", "call"),
     [
@@ -328,18 +325,17 @@ def test_system_calls_that_lead_out_are_refused(bash, name, call):
     assert bash(f"cat > p.py <<'END'\n{program}\nEND\npython3 p.py")["stdout"] == "1\n", name
 
 
-@boxed
 def test_the_device_folder_has_only_harmless_devices(bash):
-    assert bash("ls /dev/mem /dev/kmsg /dev/sda /dev/vda /dev/kvm /dev/fuse /dev/net 2>/dev/null")["stdout"] == ""
+    command = "for d in mem kmsg sda vda kvm fuse net/tun loop0; do (: < /dev/$d) 2>/dev/null && echo $d; done"
+    assert bash(command)["stdout"] == ""
 
 
-@boxed
 def test_calls_side_by_side_do_not_see_each_other(bash):
     seen, ready = [], threading.Barrier(4)
 
     def call():
         ready.wait()
-        seen.append(bash("echo x > /tmp/$$; echo y > /box/mine; sleep 0.3; ls -A /tmp /box | wc -l; ls -d /proc/[0-9]* | wc -l")["stdout"])
+        seen.append(bash("echo x > $$; echo y > mine; sleep 0.3; ls -A | wc -l; ls -d /proc/[0-9]* 2>/dev/null | wc -l")["stdout"])
 
     threads = [threading.Thread(target=call) for _ in range(4)]
     for thread in threads:
@@ -349,34 +345,31 @@ def test_calls_side_by_side_do_not_see_each_other(bash):
     assert len(seen) == 4 and len(set(seen)) == 1
 
 
-@boxed
 def test_a_command_is_never_part_of_our_own_command_line(bash):
     for command in ("--help", "-c id", "'; echo out; '", "$(echo echo hi)", "--"):
         bash(command)
     assert bash('echo "--bind / /"')["stdout"] == "--bind / /\n"
 
 
-@boxed
 @pytest.mark.parametrize("command", ["echo \ud800", "echo é # \ufffe"])
 def test_odd_characters_do_no_harm(bash, command):
     assert bash(command)["exit_code"] == 0
 
 
-@boxed
 def test_a_nul_is_refused_in_words(bash):
     with pytest.raises(ToolError, match="NUL"):
         bash("echo a\0b")
 
 
-@boxed
-def test_folders_of_ours_below_usr_stay_hidden():
-    folder = Path("/usr/share/doc")
-    if not folder.is_dir():
-        pytest.skip("no /usr/share/doc here")
-    assert sandbox.run("ls -A /usr/share/doc | wc -l", [folder])["stdout"] == "0\n"
+def test_folders_of_ours_below_usr_stay_hidden(way):
+    folder = Path("/usr/share")
+    if way == "jail":
+        with pytest.raises(ToolError, match="would be visible"):
+            sandbox.run("true", [folder])
+    else:
+        assert sandbox.run("ls -A /usr/share | wc -l", [folder])["stdout"] == "0\n"
 
 
-@boxed
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_it_holds_for_a_service_that_does_not_run_as_root():
     program = (
@@ -385,18 +378,9 @@ def test_it_holds_for_a_service_that_does_not_run_as_root():
         f"try:\n    sandbox.run('{HOARD}')\n"
         "except Exception as problem:\n    print(problem)\n"
     )
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
     done = subprocess.run(
-        [
-            "setpriv",
-            "--reuid=65534",
-            "--regid=65534",
-            "--clear-groups",
-            "--",
-            sys.executable,
-            "-c",
-            program,
-            str(Path(sandbox.__file__).parents[1]),
-        ],
+        [*nobody, sys.executable, "-c", program, str(Path(sandbox.__file__).parents[1])],
         capture_output=True,
         text=True,
         env={"PATH": os.environ["PATH"]},
@@ -413,11 +397,28 @@ def test_it_holds_for_a_service_that_does_not_run_as_root():
 @pytest.fixture
 def fresh():
     """The sandbox is examined anew before and after."""
-    for cached in (sandbox.availability, sandbox._probe):
-        cached.cache_clear()
+    cached = (sandbox.way, sandbox._probe)
+    for one in cached:
+        one.cache_clear()
     yield
-    for cached in (sandbox.availability, sandbox._probe):
-        cached.cache_clear()
+    for one in cached:
+        one.cache_clear()
+
+
+def pretend(monkeypatch, tmp_path, program: str) -> None:
+    """Put *program* in the place of bubblewrap."""
+    fake = tmp_path / "bin" / "bwrap"
+    fake.parent.mkdir()
+    fake.write_text(f"#!/bin/bash\n{program}\n")
+    fake.chmod(0o755)
+    for folder in (tmp_path, *tmp_path.parents[:3]):
+        if folder.is_relative_to("/tmp") and folder != Path("/tmp"):
+            folder.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+
+
+def no_landlock(monkeypatch) -> None:
+    monkeypatch.setattr(sandbox_landlock, "abi", lambda: 0)
 
 
 @pytest.mark.parametrize(
@@ -430,26 +431,60 @@ def fresh():
         pytest.param('echo "bwrap: No permissions to create new namespace" >&2; exit 1', id="a container that forbids it"),
     ],
 )
-def test_without_isolation_nothing_is_run(fresh, bash, monkeypatch, tmp_path, program):
-    fake = tmp_path / "bin" / "bwrap"
-    fake.parent.mkdir()
-    fake.write_text(f"#!/bin/bash\n{program}\n")
-    fake.chmod(0o755)
-    for folder in (tmp_path, *tmp_path.parents[:3]):
-        if folder.is_relative_to("/tmp") and folder != Path("/tmp"):
-            folder.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+def test_without_isolation_nothing_is_run(fresh, make_context, monkeypatch, tmp_path, program):
+    pretend(monkeypatch, tmp_path, program)
+    no_landlock(monkeypatch)
     mark = tmp_path / "mark"
     assert sandbox.availability()
     with pytest.raises(ToolError, match="cannot be run on this server"):
-        bash(f"touch {mark}")
+        bash_execute(make_context(), f"touch {mark}")
     assert not mark.exists()
 
 
-def test_without_bubblewrap_the_reason_names_it(fresh, bash, monkeypatch, tmp_path):
+def test_where_nothing_can_be_had_the_reasons_are_named(fresh, make_context, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolError, match="bwrap"):
-        bash("true")
+    no_landlock(monkeypatch)
+    with pytest.raises(ToolError, match="bwrap.*not found.*jail"):
+        bash_execute(make_context(), "true")
+
+
+def test_an_unknown_processor_gets_no_sandbox(fresh, make_context, monkeypatch):
+    monkeypatch.setattr(seccomp, "program", lambda: None)
+    with pytest.raises(ToolError, match="processor"):
+        bash_execute(make_context(), "true")
+
+
+def test_where_namespaces_are_forbidden_the_jail_takes_over():
+    """As in an ordinary container: namespaces and mounts are refused by a filter on this very process."""
+    if reason := sandbox._probe("jail"):
+        pytest.skip(f"no jail on this machine: {reason}")
+    program = (
+        "import ctypes, struct\nfrom bot import sandbox, seccomp\n"
+        "kept = dict(seccomp.CALLS)\nseccomp.CALLS = {n: kept[n] for n in ('unshare', 'mount', 'setns', 'pivot_root')}\n"
+        "program = seccomp.program()\nseccomp.CALLS = kept\nlines = ctypes.create_string_buffer(program, len(program))\n"
+        "libc = ctypes.CDLL(None)\nassert libc.prctl(38, 1, 0, 0, 0) == 0\n"
+        "assert libc.prctl(22, 2, struct.pack('@HP', len(program) // 8, ctypes.addressof(lines)), 0, 0) == 0\n"
+        "print(sandbox.way())\nprint(sandbox._probe('box'))\nprint(sandbox.run('echo $((6 * 7))'))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env={"PATH": os.environ["PATH"]})
+    lines = done.stdout.splitlines()
+    assert lines[0] == "jail", done.stderr
+    assert "namespace" in lines[1] or "not permitted" in lines[1]
+    assert "42" in lines[2]
+
+
+def test_the_jail_ends_with_the_process_that_asked_for_it():
+    if reason := sandbox._probe("jail"):
+        pytest.skip(f"no jail on this machine: {reason}")
+    program = "from bot import sandbox\nsandbox.way = lambda: 'jail'\nsandbox.run('trap \"\" TERM; setsid sleep 63.4242 & sleep 63.4242')"
+    process = subprocess.Popen([sys.executable, "-c", program])
+    until = time.monotonic() + 5
+    while len(running("sleep 63.4242")) < 3 and time.monotonic() < until:
+        time.sleep(0.02)
+    assert running("sleep 63.4242")
+    process.kill()
+    process.wait()
+    assert gone("sleep 63.4242", 5)
 
 
 def test_only_a_professional_may_run_commands():

@@ -65,7 +65,8 @@ def test_what_is_no_mark_stays_as_it_is_in_one_message(text):
     ("(voir https://a.org/x_y).", "(voir https://a.org/x_y)."), ("**https://a.org/x_y**", "*https://a.org/x_y*"),
     ("```python\nx = 2**3\n  y = `a`\n```\nfin", "```\nx = 2**3\n  y = `a`\n```\nfin"), ("```\nouvert", "```\nouvert\n```"),
     ("~~~\nx*y\n~~~", "```\nx*y\n```"),
-    ("``a`b``", "```a`b```"), ("code ```x``` ici", "code `x` ici"), ("```bonjour à tous", "```\nbonjour à tous\n```"),
+    ("``a`b``", "```a`b```"), ("`` ` ``", "``` ` ```"), ("https://a.org?b=1&amp;c=2", "https://a.org?b=1&c=2"),
+    ("code ```x``` ici", "code `x` ici"), ("```bonjour à tous", "```\nbonjour à tous\n```"),
     ("```markdown\n# T\n**a**\n```", "*T*\n*a*"), ("Voici :\n```md\n- **a**\n```\nVoilà", "Voici :\n- *a*\nVoilà"),
     ("```markdown\nAvant\n```py\na**b\n```\n**fin**\n```", "Avant\n```\na**b\n```\n*fin*"),
     ("a<br>b", "a\nb"), ("<b>gras</b> et <i>ital</i>", "*gras* et _ital_"),
@@ -73,7 +74,7 @@ def test_what_is_no_mark_stays_as_it_is_in_one_message(text):
     ("5 &lt; 6 &amp; 7 &gt; 3 &eacute;", "5 < 6 & 7 > 3 é"), ("a <!-- caché --> b", "a  b"), ("<u>souligné</u>", "souligné"),
     ("$x^2 \\le 5$ et \\(\\pi\\)", "x² ≤ 5 et π"), ("Prix : $5, $x^2$ et $10", "Prix : $5, x² et $10"),
     ("`$x^2$` reste", "`$x^2$` reste"),
-    ("**$x_1$ et $x_2$**", "*x₁ et x₂*"),
+    ("On a\n\\[\n2x = 6\n- 2\n\\]\ndonc **oui**", "On a\n2x = 6 - 2\ndonc *oui*"), ("**$x_1$ et $x_2$**", "*x₁ et x₂*"),
     ("", ""), (" \n ", ""), ("a\r\nb\rc", "a\nb\nc"), ("a\x00\x0bb", "ab"), ("\ud83d seul", "\ufffd seul"), ("a\n\n\n\nb", "a\n\nb"),
 ], ids=lambda text: ascii(text)[1:40])
 def test_markdown_becomes_whatsapps_marks(markdown, shown):

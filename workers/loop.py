@@ -6,11 +6,11 @@ from typing import assert_never
 from bot import queues
 from bot.conversation import log, snapshots
 from bot.conversation.fold import Conversation, fold
-from bot.conversation.steps import AskModel, GiveUpTool, JudgeQuiz, Obey, OpenTurn, QueueReply, RunTool, Step, StopTurn, next_step
+from bot.conversation.steps import AskModel, FetchMedia, GiveUpTool, JudgeQuiz, Obey, OpenTurn, QueueReply, RunTool, Step, StopTurn, next_step
 from bot.db import now, reading, writing
 from bot.learners import quizzes
 from bot.services import Services
-from workers import answering, delivery, opening, pacing, quizzing, replying, running, stopping, words
+from workers import answering, delivery, fetching, opening, pacing, quizzing, replying, running, stopping, words
 from workers.context import Turn
 
 SPEAKING = (Obey, QueueReply, JudgeQuiz)  # steps that put something into the outbox
@@ -34,7 +34,7 @@ def advance(turn: Turn) -> str | None:
             return queues.BACKGROUND if turn.background else queues.CHAT
         elif state.background and not turn.background and isinstance(step, AskModel | RunTool | GiveUpTool):
             return queues.BACKGROUND
-        elif isinstance(step, AskModel) and (wait := pacing.pause(state, services.settings.debounce_seconds, now())):
+        elif isinstance(step, AskModel | FetchMedia) and (wait := pacing.pause(state, services.settings.debounce_seconds, now())):
             time.sleep(min(wait, NAP))
         else:
             perform(step, turn, state)
@@ -79,6 +79,8 @@ def perform(step: Step, turn: Turn, state: Conversation) -> None:
             quizzing.judge(turn, state, input, quiz)
         case OpenTurn(at):
             opening.open_turn(turn, state, at)
+        case FetchMedia(message):
+            fetching.fetch(turn, state, message)
         case AskModel():
             answering.ask(turn, state, step)
         case RunTool(call):

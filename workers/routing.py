@@ -5,6 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from bot.config import Settings
+from bot.conversation import prompt
 from bot.conversation.fold import Conversation
 
 LONG, QUESTIONS = 500, 3  # bytes; question marks
@@ -27,7 +28,7 @@ class Route:
 def route(settings: Settings, state: Conversation) -> Route:
     """The tier for the newest message: vision for a picture, fast for a greeting, smart for hard work, primary for the rest."""
     last = [e for e in state.view if e["is"] == "human"][-1:]
-    if any(str(m.get("type", "")).startswith("image/") and m.get("file_id") for e in last for m in e["media"]):
+    if any(prompt.is_picture(m) for e in last for m in e["media"]):
         return Route(settings.model_vision, "picture")
     if settings.model_fast == settings.model_primary == settings.model_smart:
         return Route(settings.model_primary, "one model")

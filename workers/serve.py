@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 
-from rq import Queue, SimpleWorker
+from rq import Queue, SimpleWorker, worker_registration
 from rq.timeouts import TimerDeathPenalty
 
 from bot import config, queues
@@ -24,15 +24,33 @@ from workers import delivery, process, turn  # noqa: F401  loaded before the for
 DELIVERERS, BACKGROUNDERS = 2, 2  # threads for the other queues, beside WORKER_THREADS for chat
 WARM_SECONDS = 20  # how long running turns may take to reach their next step when the process is asked to end
 logger = logging.getLogger(__name__)
+_busy: set[threading.Thread] = set()  # those in the middle of a job
 
 
 class ThreadWorker(SimpleWorker):
-    """An RQ worker inside a thread: time limits by timer instead of alarm, no signal handlers."""
+    """
+    An RQ worker inside a thread: time limits by timer instead of alarm, no signal handlers, and nothing new is begun once the
+    process was asked to end.
+    """
 
     death_penalty_class = TimerDeathPenalty
+    max_connection_wait_time = 2.0  # seconds between two tries to reach Redis
 
     def _install_signal_handlers(self) -> None:
         pass
+
+    def execute_job(self, job, queue) -> None:
+        _busy.add(threading.current_thread())
+        try:
+            super().execute_job(job, queue)
+        finally:
+            self._stop_requested = process.stopping.is_set()
+            _busy.discard(threading.current_thread())
+
+    def heartbeat(self, timeout: int | None = None, pipeline=None) -> None:
+        """Also says again that this worker exists: a Redis that lost its data would never know."""
+        worker_registration.register(self, pipeline)
+        super().heartbeat(timeout, pipeline)
 
 
 class Forked:
@@ -76,21 +94,17 @@ class Forked:
 
 def run_process(names: list[str]) -> None:
     """One worker process: threads until SIGTERM, then each ends at its next step."""
-    settings = process.services().settings
-    counts = {queues.CHAT: settings.worker_threads, queues.DELIVERY: DELIVERERS, queues.BACKGROUND: BACKGROUNDERS}
-    threads = [threading.Thread(target=_work, args=(name, settings.redis_url), name=f"{name}-{n}", daemon=True)
-               for name in names for n in range(counts[name])]
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: process.stopping.set())
-    for thread in threads:
-        thread.start()
+    settings = process.services().settings
+    counts = {queues.CHAT: settings.worker_threads, queues.DELIVERY: DELIVERERS, queues.BACKGROUND: BACKGROUNDERS}
+    for name in names:
+        for n in range(counts[name]):
+            threading.Thread(target=_work, args=(name, settings.redis_url), name=f"{name}-{n}", daemon=True).start()
     process.stopping.wait()
     ends = time.monotonic() + WARM_SECONDS
-    while any(t in _busy for t in threads) and time.monotonic() < ends:
+    while _busy and time.monotonic() < ends:
         time.sleep(0.05)
-
-
-_busy: set[threading.Thread] = set()
 
 
 def _work(name: str, redis_url: str) -> None:

@@ -9,7 +9,6 @@ import regex
 from bot.channels.emphasis import Code, Inline, Link, Mark, Run, paired
 from bot.documents.maths import formula_at, to_unicode
 
-
 URL = regex.compile(r"(?:https?://|www\.)[^\s<>\"«»`]*[^\s<>\"«»`.,;:!?…'’*~]")
 DUNDER = regex.compile(r"__(?:init|main|name|str|repr|len|file|doc|dict|class|call|iter|next|enter|exit|getitem|setitem|eq|add|new|all)__")
 ADDRESS = r"\(\s*<?((?:[^\s()<>`]|\([^\s()<>`]*\))*)>?(?:\s+(?:\"[^\"\n]*\"|'[^'\n]*'))?\s*\)"

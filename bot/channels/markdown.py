@@ -48,6 +48,7 @@ DELIMITERS = regex.compile(r"\s*(?:\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?|\|\s*:?
 DEFINITION = regex.compile(r"\s{0,3}\[([^\[\]^\n][^\[\]\n]*)\]:\s*<?(\S+?)>?(?:\s+[\"'(].*[\"')])?\s*$")
 ITEM = regex.compile(r"(\s*(?:>\s?)*)([-*+•]|\d{1,3}[.)])([ \t]+)(?=\S)")
 QUOTE = regex.compile(r"\s*(?:>[ \t]?)+(?=\S|$)")
+SPANNING = (("```", "```"), ("$$", "$$"), ("\\[", "\\]"), ("\\begin{", "\\end{"))
 WORD = regex.compile(r"\p{L}{2}")
 
 
@@ -79,10 +80,8 @@ def blocks(markdown: str, wrapped: bool = False) -> tuple[list[Block], dict[str,
             out.append(Blank())  # under figures it is the line of a sum
         else:
             prefix, text = _item(line)
-            while at < len(lines) and text.count("```") % 2 and any("```" in later for later in lines[at:]):
-                text, at = text + "\n" + lines[at], at + 1
-            while at < len(lines) and _goes_on(lines, at):
-                text, at = text + "\n" + lines[at].rstrip(), at + 1
+            while end := _unfinished(lines, at, text) or _goes_on(lines, at):
+                text, at = "\n".join([text, *lines[at:end]]), end
             out.append(Paragraph(prefix, text.rstrip()))
     return out, references
 
@@ -100,12 +99,22 @@ def _item(line: str) -> tuple[str, str]:
     return line[:indent], line[indent:]
 
 
-def _goes_on(lines: list[str], at: int) -> bool:
-    """Whether the line at *at* belongs to the paragraph before it."""
+def _unfinished(lines: list[str], at: int, text: str) -> int | None:
+    """Behind which line the code or the formula ends that *text* left open, whatever its lines look like; None when it left none."""
+    for opening, closing in SPANNING:
+        if text.count(opening) % 2 if opening == closing else text.count(opening) > text.count(closing):
+            return next((n + 1 for n in range(at, min(len(lines), at + 60)) if closing in lines[n]), None)
+    return None
+
+
+def _goes_on(lines: list[str], at: int) -> int | None:
+    """The next line when the one at *at* belongs to the paragraph before it."""
+    if at >= len(lines) or not lines[at].strip():
+        return None
     line = lines[at]
     begins = any(mark.match(line) for mark in (ITEM, QUOTE, OPENING, HEADING, RULE, UNDERLINE, DEFINITION))
     table = "|" in line and at + 1 < len(lines) and DELIMITERS.match(lines[at + 1])
-    return bool(line.strip()) and not begins and not table
+    return None if begins or table else at + 1
 
 
 def _fence(lines: list[str], at: int, opened, wrapped: bool) -> tuple[list[Block], int]:

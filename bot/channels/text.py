@@ -38,7 +38,7 @@ def joined(blocks: list[str]) -> str:
 
 def address(label: str, url: str) -> str:
     """A link as its text and its address; only one of them when they say the same, or when the address leads nowhere from a telephone."""
-    shown = regex.sub(r"^(?:mailto|tel):", "", url)
+    shown = regex.sub(r"^(?:mailto|tel):", "", url).replace("&amp;", "&")
     if not shown or regex.match(r"#|(?:data|javascript|sandbox|attachment):", url):
         return label
     same = regex.sub(r"^https?://(?:www\.)?|/$", "", shown)

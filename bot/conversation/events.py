@@ -27,6 +27,14 @@ class HumanInput:
 
 
 @dataclass(frozen=True, slots=True)
+class MediaRead:
+    """What came with a message was fetched. id: the HumanInput. media: [{"type", "name", "file_id", "transcript", "problem"}], as far as known."""
+
+    id: str
+    media: list
+
+
+@dataclass(frozen=True, slots=True)
 class TurnStarted:
     """What the turn knows of the world, looked up once. id: seq of the first message it hears."""
 
@@ -197,7 +205,7 @@ class Forked:
 
 
 Event = (
-    HumanInput | TurnStarted | ModelRequest | ModelReply | ToolCall | ToolStarted | ToolResult | QuizAnswered | QuizExpired
+    HumanInput | MediaRead | TurnStarted | ModelRequest | ModelReply | ToolCall | ToolStarted | ToolResult | QuizAnswered | QuizExpired
     | BudgetExtended | Error | TurnStopped | MovedToBackground | ProgressTold | ReplyQueued | Unanswered | ConversationEnded | Forked
 )
 KINDS = {kind.__name__: kind for kind in Event.__args__}

@@ -16,6 +16,7 @@ from bot.conversation.events import (
     Forked,
     HumanInput,
     Logged,
+    MediaRead,
     ModelReply,
     ModelRequest,
     MovedToBackground,
@@ -47,6 +48,7 @@ class Conversation:
     channel: str = ""
     view: tuple[dict, ...] = ()
     inbox: tuple[dict, ...] = ()
+    unfetched: tuple[dict, ...] = ()  # messages whose files were not looked at yet
     heard: int = 0  # seq of the last thing that the model should read
     spoken: int = 0  # seq of the last thing that the person wrote to be read
     read: int = 0  # how far the model has read
@@ -94,6 +96,9 @@ def apply(c: Conversation, logged: Logged) -> Conversation:
     match event:
         case HumanInput():
             return _heard(c, seq, event, logged.at.isoformat())
+        case MediaRead():
+            view = tuple({**e, "media": event.media} if e["is"] == "human" and e["id"] == event.id else e for e in c.view)
+            return replace(c, view=view, unfetched=tuple(m for m in c.unfetched if m["id"] != event.id))
         case TurnStarted():
             return _opened(c, seq, event, logged.at.isoformat())
         case ModelRequest():
@@ -147,7 +152,8 @@ def _heard(c: Conversation, seq: int, event: HumanInput, at: str) -> Conversatio
     c = replace(c, channel=event.channel, inbox=(*c.inbox, input))
     if event.command:
         return c
-    entry = {"is": "human", "seq": seq, "text": event.text, "media": event.media}
+    entry = {"is": "human", "seq": seq, "id": event.id, "text": event.text, "media": event.media}
+    c = replace(c, unfetched=(*c.unfetched, {"seq": seq, "id": event.id, "media": event.media})) if event.media else c
     entry |= {"forwarded": True} if event.forwarded else {}
     return replace(c, view=(*c.view, entry), heard=seq, spoken=seq, asked=0, failures=(), empties=0, partial="", resting={}, told_at=at, last_id=event.id, quiz_over=False,
                    limit=c.profile.get("limits", {}).get("iterations", c.limit))
@@ -162,7 +168,7 @@ def _opened(c: Conversation, seq: int, event: TurnStarted, at: str) -> Conversat
     upto = upto_of(event.id)
     said = {"key": f"refused:{event.id}", "cause": seq, "say": f"refused.{event.refused}"}
     silent = event.refused in ("opted_out", "quiet")
-    return replace(c, read=max(c.read, upto), inbox=tuple(i for i in c.inbox if i["seq"] > upto or i["command"]),
+    return replace(c, unfetched=(), read=max(c.read, upto), inbox=tuple(i for i in c.inbox if i["seq"] > upto or i["command"]),
                    unsent=c.unsent if silent else (*c.unsent, said))
 
 

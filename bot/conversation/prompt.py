@@ -96,15 +96,22 @@ def _message(entry: dict) -> dict:
 
 def _said(entry: dict) -> Any:
     text = truncation.fence(entry["text"]) if entry.get("forwarded") else entry["text"]
-    notes = [f"[pièce jointe : {m.get('name') or m.get('type') or 'fichier'}{_known_as(m)}]" for m in entry["media"]]
-    text = "\n".join(x for x in (text, *notes) if x.strip()) or EMPTY
-    pictures = [{"type": "image_url", "image_url": {"url": f"media:{m['file_id']}"}}
-                for m in entry["media"] if m.get("file_id") and str(m.get("type", "")).startswith("image/")]
+    text = "\n".join(x for x in (text, *(_attached(m) for m in entry["media"])) if x.strip()) or EMPTY
+    pictures = [{"type": "image_url", "image_url": {"url": f"media:{m['file_id']}"}} for m in entry["media"] if is_picture(m)]
     return [{"type": "text", "text": text}, *pictures] if pictures else text
 
 
-def _known_as(media: dict) -> str:
-    return f", file_id {media['file_id']}" if media.get("file_id") else ""
+def is_picture(media: dict) -> bool:
+    return bool(media.get("file_id")) and str(media.get("type", "")).startswith("image/")
+
+
+def _attached(media: dict) -> str:
+    """What is said of a file that came with a message."""
+    if media.get("transcript"):
+        return f"[message vocal, transcrit automatiquement ; commence par « J'ai entendu : … »]\n{media['transcript']}"
+    known = f", file_id {media['file_id']}" if media.get("file_id") else ""
+    problem = f" ; {media['problem']}" if media.get("problem") else ""
+    return f"[pièce jointe : {media.get('name') or media.get('type') or 'fichier'}{known}{problem}]"
 
 
 def _echoed(arguments: dict | str) -> str:

@@ -59,7 +59,14 @@ class StopTurn:
     reason: str
 
 
-Step = Obey | QueueReply | JudgeQuiz | OpenTurn | AskModel | RunTool | GiveUpTool | StopTurn
+@dataclass(frozen=True)
+class FetchMedia:
+    """Look at what came with a message."""
+
+    message: dict
+
+
+Step = Obey | QueueReply | JudgeQuiz | OpenTurn | FetchMedia | AskModel | RunTool | GiveUpTool | StopTurn
 
 
 def next_step(c: Conversation, may_answer=lambda input, quiz: False, late: str | None = None) -> Step | None:
@@ -86,6 +93,8 @@ def next_step(c: Conversation, may_answer=lambda input, quiz: False, late: str |
         return GiveUpTool(call) if call["id"] in c.started else RunTool(call)
     if not c.opened:
         return OpenTurn(c.heard)
+    if c.unfetched:
+        return FetchMedia(c.unfetched[0])
     if c.empties >= EMPTY_REPLIES:
         return StopTurn(c.heard, "empty")
     if why := stalls.stalled(c.view, c.spoken):
