@@ -88,7 +88,10 @@ def _model(settings: Settings) -> str:
     headers = {"Authorization": f"Bearer {settings.model_key}"} if settings.model_key else {}
     with requests.Session() as session:
         session.trust_env = False  # as in bot/services.py
-        answer = session.get(f"{settings.model_url}/models", headers=headers, timeout=SECONDS)
+        try:
+            answer = session.get(f"{settings.model_url}/models", headers=headers, timeout=SECONDS)
+        except requests.RequestException as problem:
+            raise PalabreError(f"{settings.model_url} cannot be reached ({type(problem).__name__})") from problem
     if answer.status_code in (401, 403):
         raise PalabreError("the model server refuses the key: check OPENROUTER_API_KEY")
     if answer.status_code in DOWN:

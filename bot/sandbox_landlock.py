@@ -11,6 +11,7 @@ Landlock: https://docs.kernel.org/userspace-api/landlock.html
 import ctypes
 import os
 import resource
+import shutil
 import signal
 import struct
 import sys
@@ -49,6 +50,7 @@ def main() -> None:
         code = _wait(child)
     finally:
         sandbox_watch.end(os.getpid())
+        shutil.rmtree(folder, ignore_errors=True)  # also when the one who asked was killed
     sys.exit(code)
 
 

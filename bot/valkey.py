@@ -6,6 +6,7 @@ Its data lies in one folder, as an append-only file, so a restart loses nothing.
 
 import hashlib
 import os
+import re
 import subprocess
 import tempfile
 import time
@@ -28,9 +29,12 @@ def command(folder: Path, socket: Path, *, durable: bool = True) -> list[str]:
 
 
 def socket_in(folder: Path) -> Path:
-    """Where the socket of *folder*'s server lies; in the system's temporary folder when the path would be too long."""
+    """
+    Where the socket of *folder*'s server lies; in the system's temporary folder when the path would be too long, or when it has
+    characters that mean something in an address or in Valkey's list of clients, such as a blank.
+    """
     here = folder / "valkey.sock"
-    if len(str(here)) < LONGEST_SOCKET:
+    if len(str(here)) < LONGEST_SOCKET and re.fullmatch(r"[\w./-]+", str(here), re.ASCII):
         return here
     return Path(tempfile.gettempdir()) / f"palabre-{hashlib.sha256(str(folder).encode()).hexdigest()[:16]}.sock"
 

@@ -103,6 +103,18 @@ def test_files_that_cannot_be_read_are_named_with_the_reason(services, library):
     assert [(f["filename"], "picture" in f["reason"]) for f in result["not_searched"]] == [("photo.png", True)]
 
 
+def test_of_very_many_only_the_newest_are_searched(services, make_context, monkeypatch):
+    from bot.learners import library as store
+
+    monkeypatch.setattr(store, "SEARCHED_CHARACTERS", 100)
+    context = make_context()
+    for n in range(3):
+        keep(services, context, f"{n}.md", "Le baobab vit longtemps. " * 5)
+    result = search(context, "baobab")
+    assert len({r["file_id"] for r in result["results"]}) == 1
+    assert len(result["not_searched"]) == 2
+
+
 def test_files_of_somebody_else_are_not_searched(services, library):
     keep(services, library, "secret.md", "Le coffre est derrière le tableau.", owner="learner:other")
     assert search(library, "coffre derrière le tableau")["results"] == []

@@ -220,7 +220,8 @@ def test_an_answer_loses_no_word_and_keeps_no_mark_of_markdown(markdown):
 
 @given(st.text())
 @settings(max_examples=300)
-def test_any_text_can_be_dressed(text):
+def test_any_text_can_be_dressed_and_sent(text):
     shown = whatsapp.dress(text)
-    assert bool(shown) == bool(re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2060\ufeff]", "", text).strip()) or not shown
-    shown.encode("utf-8")
+    assert shown.encode("utf-8").decode() == shown == shown.strip("\n").rstrip()
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", shown)
+    assert shown or not re.search(r"\w", text)

@@ -104,10 +104,11 @@ def _failed(services: Services, row: sa.Row, failure: SendError) -> bool:
     if failure.ambiguous:
         _again_in(services, row, LOOK_UP_AFTER, "sending")
         return False
+    _closed(services, row, failure.code)
     if failure.code in outbox.OPTED_OUT:
         with writing(services.db) as tx:
             outbox.opt_out(tx, row.address)
-    return _closed(services, row, failure.code)
+    return True
 
 
 def _again_in(services: Services, row: sa.Row, seconds: float, state: str) -> None:

@@ -1,10 +1,10 @@
 """Judge an answer to a quiz, without the model; the verdict goes out at once."""
 
 from bot.conversation import log
-from bot.conversation.events import QuizAnswered, QuizExpired
+from bot.conversation.events import QuizAnswered, QuizExpired, Unanswered
 from bot.conversation.fold import Conversation
 from bot.db import reading, writing
-from bot.learners import progress, quizzes
+from bot.learners import accounts, progress, quizzes
 from bot.texts import say
 from workers import replying
 from workers.context import Turn
@@ -12,6 +12,10 @@ from workers.context import Turn
 
 def judge(turn: Turn, state: Conversation, input: dict, quiz: dict) -> None:
     services, language = turn.services, state.profile.get("language", "fr")
+    if _opted_out(turn):  # the quiz waits for START
+        with writing(services.db) as tx:
+            log.append(tx, turn.conversation, [Unanswered(input["id"], "opted_out")], caused_by=input["seq"])
+        return
     sealed = quizzes.recall(services.redis, turn.conversation, quiz, _arguments(turn, quiz["call"]))
     if sealed is None:
         with writing(services.db) as tx:
@@ -40,6 +44,11 @@ def note(sealed: dict, choice: int) -> str:
     verdict = "juste" if choice == right else f"faux ; la bonne réponse était {right + 1} ({options[right]})"
     return (f"[Quiz] À la question « {sealed['question']} », la réponse donnée est {choice + 1} ({options[choice]}) : {verdict}. "
             "La correction et l'explication ont déjà été envoyées.")
+
+
+def _opted_out(turn: Turn) -> bool:
+    with reading(turn.services.db) as connection:
+        return accounts.person(connection, turn.row().address).opted_out
 
 
 def _arguments(turn: Turn, call: str) -> dict:

@@ -137,6 +137,7 @@ def main() -> None:
         parser.error(f"no such queue: {', '.join(sorted(unknown))}")
     config.require_service(config.load())
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
+    logging.getLogger("twilio.http_client").setLevel(logging.WARNING)  # it writes down every request
     Supervisor([Child(f"worker {n + 1}", lambda: Forked(lambda: run_process(names))) for n in range(max(1, args.processes))]).run()
 
 

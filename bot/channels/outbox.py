@@ -41,13 +41,17 @@ def due(connection: sa.Connection, before: datetime, limit: int = 500) -> list[s
 
 
 def moved(tx: sa.Connection, where: sa.ColumnElement, state: str, sid: str | None = None, code: int | None = None) -> int:
-    """Move a message forward to *state*; the first error code is kept. Returns how many rows moved."""
+    """Move a message forward to *state*; the first error code is kept, also when it comes late. Returns how many rows changed."""
     values: dict = {"state": state}
     if sid:
         values["provider_sid"] = sa.func.coalesce(outbox.c.provider_sid, sid)
     if code:
         values["error_code"] = sa.func.coalesce(outbox.c.error_code, code)
-    return tx.execute(outbox.update().where(where, outbox.c.state.in_(BEFORE[state])).values(**values)).rowcount
+    changed = tx.execute(outbox.update().where(where, outbox.c.state.in_(BEFORE[state])).values(**values)).rowcount
+    if code and state == "failed" and not changed:
+        late = outbox.update().where(where, outbox.c.state == "failed", outbox.c.error_code.is_(None)).values(error_code=code)
+        changed = tx.execute(late).rowcount
+    return changed
 
 
 def opt_out(tx: sa.Connection, address: str) -> None:

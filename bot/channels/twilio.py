@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 from twilio.request_validator import RequestValidator
 
@@ -16,6 +16,7 @@ from bot.errors import SendError
 
 TIMEOUT = 10  # seconds for one call to Twilio's API; the SDK has none by itself
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+OPT_OUT = {"STOP": "stop", "START": "start", "HELP": "help"}  # OptOutType: what Twilio itself took a message for
 MESSAGE, STATUS = "/webhooks/twilio/message", "/webhooks/twilio/status"
 
 
@@ -31,21 +32,26 @@ def sender_for(settings: Settings, address: str) -> dict[str, str]:
 # -- signature -----------------------------------------------------------------------------------------------------
 
 
+def tokens(settings: Settings) -> list[str]:
+    """The account's auth tokens, the one we call Twilio with first."""
+    return [t.strip() for t in settings.twilio_auth_token.split(",") if t.strip()]
+
+
 def verified(settings: Settings, target: str, content_type: str, form: Any, body: bytes, signature: str | None) -> bool:
     """
     Whether Twilio signed this request. *target*: path and query exactly as sent; *form*: the untouched MultiDict.
 
     The address is PUBLIC_URL + target, never what the request says of itself. A JSON body is covered by the query's
-    bodySHA256, without which it is refused.
+    bodySHA256, without which it is refused. TWILIO_AUTH_TOKEN may name two tokens while one takes the other's place.
     """
-    if not signature or not settings.twilio_auth_token or not signature.isascii():
+    if not signature or not signature.isascii():
         return False
     url = settings.public_url + target
     if content_type.startswith("application/json"):
-        if "bodySHA256=" not in target:
+        if "bodySHA256" not in parse_qs(urlsplit(target).query):
             return False
         form = body.decode("utf-8", "replace")
-    return RequestValidator(settings.twilio_auth_token).validate(url, form, signature)
+    return any(RequestValidator(token).validate(url, form, signature) for token in tokens(settings))
 
 
 # -- what arrives --------------------------------------------------------------------------------------------------
@@ -68,17 +74,17 @@ class Inbound:
 
 def arrived(form: Mapping[str, str]) -> Inbound | None:
     """Translate Twilio's form; None when it lacks what makes it a message."""
-    id, sender = form.get("MessageSid") or form.get("SmsSid") or "", form.get("From", "").strip()
+    id, sender = clean(form.get("MessageSid") or form.get("SmsSid") or ""), form.get("From", "").strip()
     if not id or not sender:
         return None
     whatsapp = sender.startswith("whatsapp:") or form.get("To", "").startswith("whatsapp:")
     address = sender if sender.startswith("whatsapp:") or not whatsapp else f"whatsapp:{sender}"
     channel = "whatsapp" if whatsapp else "sms"
     text = clean(_text(form, whatsapp))
-    command = words.command(text, channel=channel)
-    return Inbound(clean(id)[:64], clean(address)[:200], channel, text, _media(form), command.name if command else None,
-                   (command.argument or None) if command else None, form.get("Forwarded") == "true" or form.get("FrequentlyForwarded") == "true",
-                   form.get("OriginalRepliedMessageSid") or None)
+    command = words.Command(OPT_OUT[opted]) if (opted := form.get("OptOutType")) in OPT_OUT else words.command(text, channel=channel)
+    forwarded = "true" in (form.get("Forwarded"), form.get("FrequentlyForwarded"))
+    return Inbound(id[:64], clean(address)[:200], channel, text, _media(form), command.name if command else None,
+                   (command.argument or None) if command else None, forwarded, form.get("OriginalRepliedMessageSid") or None)
 
 
 def clean(text: str) -> str:
@@ -97,7 +103,7 @@ def _text(form: Mapping[str, str], whatsapp: bool) -> str:
 
 def _media(form: Mapping[str, str]) -> list[dict]:
     count = form.get("NumMedia") or "0"
-    count = min(int(count), 10) if count.isdecimal() else 0
+    count = min(int(count), 10) if count.isdecimal() and len(count) < 4 else 0
     return [{"url": form[f"MediaUrl{n}"], "type": form.get(f"MediaContentType{n}", "")} for n in range(count) if form.get(f"MediaUrl{n}")]
 
 
@@ -110,9 +116,21 @@ STATES = {  # Twilio's MessageStatus: our state (bot/channels/outbox.py)
 }
 
 
-def state_of(word: str) -> str | None:
-    """Our word for Twilio's; None for one that is not known."""
-    return STATES.get(word.lower())
+@dataclass(frozen=True)
+class News:
+    """What became of a message, in our words. code: why it failed."""
+
+    sid: str
+    state: str
+    code: int | None
+
+
+def reported(form: Mapping[str, str]) -> News | None:
+    """Translate a status callback; None when its word is missing or not known."""
+    state, code = STATES.get(form.get("MessageStatus", "").lower()), form.get("ErrorCode", "")
+    if state is None:
+        return None
+    return News(clean(form.get("MessageSid", ""))[:40], state, int(code) if code.isdecimal() and len(code) < 9 else None)
 
 
 # -- what leaves ---------------------------------------------------------------------------------------------------
@@ -130,9 +148,13 @@ def client(settings: Settings):
             if base.netloc:
                 parts = urlsplit(url)
                 url = urlunsplit((base.scheme, base.netloc, base.path + parts.path, parts.query, parts.fragment))
-            return super().request(method, url, *args, **kwargs)
+            answer = super().request(method, url, *args, **kwargs)
+            if answer.status_code == 429:  # here, because the SDK's exception does not carry the header
+                wait = (answer.headers or {}).get("Retry-After", "")
+                raise SendError("Twilio: 429", 20429, retryable=True, retry_after=float(wait) if wait.isdecimal() and len(wait) < 5 else None)
+            return answer
 
-    return Client(settings.twilio_account_sid, settings.twilio_auth_token, http_client=Http(timeout=TIMEOUT))
+    return Client(settings.twilio_account_sid, tokens(settings)[0], http_client=Http(timeout=TIMEOUT))
 
 
 def send(services, address: str, body: str, media_url: str | None, token: str) -> str:
@@ -156,11 +178,11 @@ def find(services, address: str, body: str, since: datetime, known: set[str]) ->
 def _called(call):
     """Run an SDK call; its exceptions become ours, with the decision in them."""
     import requests
-    from twilio.base.exceptions import TwilioException, TwilioRestException
+    from twilio.base.exceptions import TwilioException, TwilioRestException, TwilioServiceException
 
     try:
         return call()
-    except TwilioRestException as refused:
+    except (TwilioRestException, TwilioServiceException) as refused:
         code, status = refused.code or 0, refused.status
         if status == 429 or code in (20429, 63018, 63017):
             raise SendError(f"Twilio: {code}", code, retryable=True) from refused

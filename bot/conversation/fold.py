@@ -34,7 +34,7 @@ from bot.conversation.events import (
 
 WINDOW, KEPT = 240, 160  # entries of the view: when there are more than WINDOW, the newest KEPT stay
 REST = 2  # answers of the model during which a tool whose service is down is left alone
-RECENT_TURNS = 12
+RECENT_TURNS = 24
 
 
 @dataclass(frozen=True)

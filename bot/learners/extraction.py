@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from bot.errors import ToolError
+from bot.learners.extraction_child import refused_at_sight
 
 SECONDS = 20
 LARGEST = 25_000_000  # bytes of a file that is looked into
@@ -29,8 +30,8 @@ REASONS = {  # what the child says: what the model is told
 
 def text_of(data: bytes) -> str:
     """What can be read in *data*, whose kind is told by its content. Raises ToolError with what stands in the way."""
-    if len(data) > LARGEST:
-        raise _refusal("too_big")
+    if problem := "too_big" if len(data) > LARGEST else refused_at_sight(data):
+        raise _refusal(problem)
     try:
         child = subprocess.run([sys.executable, "-I", "-m", "bot.learners.extraction_child"], input=data, capture_output=True,
                                timeout=SECONDS, env={"OPENBLAS_NUM_THREADS": "1"}, cwd="/")

@@ -41,18 +41,21 @@ def text_of(data: bytes) -> str:
         return _pdf(data)
     if data.startswith(b"PK\x03\x04") or data.startswith(b"PK\x05\x06"):
         return _office(data)
-    if data.startswith(OLE):  # also the wrapper of an encrypted docx
-        raise Unreadable("encrypted" if "EncryptedPackage".encode("utf-16-le") in data else "old_office")
-    if data.startswith(PICTURES) or data[8:12] == b"WEBP" or data[4:12] in (b"ftypheic", b"ftypmif1", b"ftypavif"):
-        raise Unreadable("picture")
-    if data.startswith(SOUNDS) or data[4:8] == b"ftyp" or data[8:12] in (b"WAVE", b"AVI "):
-        raise Unreadable("media")
-    if data.startswith(ARCHIVES):
-        raise Unreadable("archive")
-    if data.startswith(b"{\\rtf"):
-        raise Unreadable("unknown")
     text = _decoded(data)
     return visible(text) if TAGS.search(text[:2000]) else text
+
+
+def refused_at_sight(data: bytes) -> str | None:
+    """Why a file cannot be read, where its first bytes tell; this needs no child process."""
+    if data.startswith(OLE):  # also the wrapper of an encrypted docx
+        return "encrypted" if "EncryptedPackage".encode("utf-16-le") in data else "old_office"
+    if data.startswith(PICTURES) or data[8:12] == b"WEBP" or data[4:12] in (b"ftypheic", b"ftypmif1", b"ftypavif"):
+        return "picture"
+    if data.startswith(SOUNDS) or data[4:8] == b"ftyp" or data[8:12] in (b"WAVE", b"AVI "):
+        return "media"
+    if data.startswith(ARCHIVES):
+        return "archive"
+    return "unknown" if data.startswith(b"{\\rtf") else None
 
 
 def _decoded(data: bytes) -> str:

@@ -11,7 +11,7 @@ from bot.errors import ToolError
 from bot.learners import extraction, files, passages
 from bot.services import Services
 
-SEARCHED_FILES = 100
+SEARCHED_FILES, SEARCHED_CHARACTERS = 100, 2_000_000
 READING_SECONDS = 15  # for files that are read for the first time during a search
 
 
@@ -28,15 +28,16 @@ def search(services: Services, tx, owner: str, query: str, limit: int) -> dict:
     """{"query", "results": [{file_id, filename, offset, passage, found_by, score}], "not_searched": [{file_id, filename, reason}]}."""
     with reading(services.db) as connection:
         rows = {r.id: r for r in files.newest(connection, owner, limit=SEARCHED_FILES)}
-    texts, unread, until = {}, [], time.monotonic() + READING_SECONDS
-    fresh = {}
+    texts, fresh, unread, until, room = {}, {}, [], time.monotonic() + READING_SECONDS, SEARCHED_CHARACTERS
     for id, row in rows.items():
         try:
-            texts[id] = row.text or _read_bytes(services.settings, row, until)
+            if room <= 0:
+                raise ToolError("Only the newest files were searched; read this one with read_user_file.")
+            text = row.text or fresh.setdefault(id, _read_bytes(services.settings, row, until))
+            texts[id] = text[:room]
+            room -= len(text)
         except ToolError as problem:
             unread.append({"file_id": id, "filename": row.filename, "reason": str(problem)})
-        else:
-            fresh |= {} if row.text else {id: texts[id]}
     found = passages.rank(query, texts, limit)
     for id, text in fresh.items():
         _remember(tx, id, text)

@@ -39,28 +39,28 @@ def status() -> Response:
     """What became of a message. States move forward only; what is unknown is a quiet 200."""
     if refused := _refused():
         return refused
-    state, token = twilio.state_of(request.form.get("MessageStatus", "")), request.args.get("m", "")
-    sid, code = request.form.get("MessageSid", ""), request.form.get("ErrorCode", "")
-    code = int(code) if code.isdecimal() else None
-    if state is None:
-        logger.info("unknown message status ignored")
+    news, token = twilio.reported(request.form), twilio.clean(request.args.get("m", ""))
+    if news is None:
+        logger.info("a message status without a known word was ignored")
         return _empty()
-    where = table.c.token == token if token else table.c.provider_sid == sid
+    where = (table.c.token == token) | (table.c.provider_sid == news.sid)
     with writing(services().db) as tx:
-        if outbox.moved(tx, where, state, sid or None, code) and state == "failed" and code in outbox.OPTED_OUT:
+        if outbox.moved(tx, where, news.state, news.sid or None, news.code) and news.state == "failed" and news.code in outbox.OPTED_OUT:
             for address in tx.scalars(sa.select(table.c.address).where(where)):
                 outbox.opt_out(tx, address)
     return _empty()
 
 
 def _refused() -> Response | None:
+    request.max_content_length = LARGEST
     if (request.content_length or 0) > LARGEST:
         return Response("too large\n", 413, mimetype="text/plain")
     target = request.environ.get("RAW_URI") or request.environ.get("REQUEST_URI") or request.full_path.rstrip("?")
     raw = request.get_data(cache=True, parse_form_data=False) if request.mimetype == "application/json" else b""
     if twilio.verified(services().settings, target, request.mimetype or "", request.form, raw, request.headers.get("X-Twilio-Signature")):
         return None
-    logger.warning("unsigned or wrongly signed request refused; signatures are checked over %s%s", services().settings.public_url, request.path)
+    ours = services().settings.public_url
+    logger.warning("unsigned or wrongly signed request refused; signatures are checked over %s%s", ours, request.path)
     return Response("invalid signature\n", 403, mimetype="text/plain")
 
 
