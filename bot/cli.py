@@ -57,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
     sub = command("web", web, "run the web server: webhooks, media, API")
     sub.add_argument("--port", type=port, default=8000)
     sub = command("worker", worker, "run the workers: turns, background turns, deliveries")
-    sub.add_argument("--queues", default="chat,background,delivery", help="which queues, separated by commas")
+    sub.add_argument("--queues", type=queues, default="chat,background,delivery", help="which queues, separated by commas")
     sub.add_argument("--processes", type=positive, default=2)
     command("clock", clock, "run the clock that finds what was forgotten")
     command("migrate", migrate, "bring the database up to date")
@@ -94,6 +94,15 @@ def positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+def queues(text: str) -> str:
+    from bot import queues
+
+    known, wanted = (queues.CHAT, queues.BACKGROUND, queues.DELIVERY), [name.strip() for name in text.split(",")]
+    if unknown := [name for name in wanted if name not in known]:
+        raise argparse.ArgumentTypeError(f"there is no queue {unknown[0]!r}; the queues are {', '.join(known)}")
+    return ",".join(dict.fromkeys(wanted))
 
 
 def credits(text: str) -> int:

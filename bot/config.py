@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import sqlalchemy as sa
+
 from bot.errors import SettingsError
 
 OPENROUTER = "https://openrouter.ai/api/v1"
@@ -151,8 +153,12 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
         problems.append("MEDIA_URL must begin with file:// (a folder that web and workers share)")
     database_url = environ.get("DATABASE_URL", "").strip() or f"sqlite:///{home}/palabre.db"
     database_url = re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", database_url)  # as hosting services hand it out
-    if not database_url.startswith(("sqlite:///", "postgresql+psycopg://")):
-        problems.append("DATABASE_URL must begin with sqlite:/// or postgresql+psycopg://")
+    try:
+        known = sa.make_url(database_url).drivername in ("sqlite", "postgresql+psycopg")
+    except (ValueError, sa.exc.ArgumentError):
+        known = False
+    if not known:
+        problems.append("DATABASE_URL must be an address such as sqlite:////folder/file.db or postgresql+psycopg://user:password@host/name")
     if values["redis_url"] and not values["redis_url"].startswith(("redis://", "rediss://", "unix://", "redis+sentinel://")):
         problems.append("REDIS_URL must begin with redis://, rediss://, unix:// or redis+sentinel://")
     if problems:

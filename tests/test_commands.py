@@ -1,13 +1,16 @@
 """Every command: its help, its exit code, and one clear line when something is wrong."""
 
 import json
+import shutil
+import sqlite3
 
 import pytest
 from fakes import call, text
 from running import ModelServer, TwilioServer, run
 
 AWA = "+2250701020304"
-SUBCOMMANDS = ("start", "web", "worker", "clock", "migrate", "doctor", "chat", "events", "replay", "fork", "users", "users add", "users list")
+COMMANDS = ("", "start", "web", "worker", "clock", "migrate", "doctor", "chat", "events", "replay", "fork", "users", "users add",
+            "users list")
 SERVICE = {"REDIS_URL": "redis://127.0.0.1:1", "SECRET_KEY": "s", "OPERATOR_TOKEN": "o", "TWILIO_ACCOUNT_SID": "AC" + "1" * 32,
            "TWILIO_AUTH_TOKEN": "t", "TWILIO_WHATSAPP_FROM": "whatsapp:+14155238886", "TWILIO_SMS_FROM": "+14155550100",
            "OPENROUTER_API_KEY": "sk", "PUBLIC_URL": "https://palabre.example.org"}
@@ -18,6 +21,19 @@ QUIZ = {"question": "Combien font 1/2 + 1/4 ?", "options": ["2/6", "3/4"], "corr
 @pytest.fixture
 def home(tmp_path):
     return tmp_path / "var"
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("empty") / "var"
+    assert run("migrate", home=folder).returncode == 0
+    return folder
+
+
+@pytest.fixture
+def migrated(empty, home):
+    """A folder with an empty database."""
+    shutil.copytree(empty, home)
 
 
 @pytest.fixture
@@ -41,7 +57,7 @@ def one_line(done, *said: str, code: int = 1) -> None:
     assert all(word in done.stderr for word in said), done.stderr
 
 
-@pytest.mark.parametrize("name", ("", *SUBCOMMANDS))
+@pytest.mark.parametrize("name", COMMANDS)
 def test_help(name, home):
     """--help explains the command and its options, and touches nothing."""
     done = run(*name.split(), "--help", home=home)
@@ -53,7 +69,8 @@ WRONG_USAGE = {
     "no command": "", "an unknown command": "restart", "a port that is none": "start --port 70000", "no worker": "start --workers 0",
     "no process": "worker --processes 0", "an unknown queue": "worker --queues chat,mail", "no queue": "worker --queues ,",
     "no mode": f"users add {AWA}", "an unknown mode": f"users add {AWA} --mode guest",
-    "credits in words": f"users add {AWA} --mode child --credits dix", "fewer than no credits": f"users add {AWA} --mode child --credits -3",
+    "credits in words": f"users add {AWA} --mode child --credits dix",
+    "fewer than no credits": f"users add {AWA} --mode child --credits -3",
     "more credits than can be counted": f"users add {AWA} --mode child --credits {10 ** 20}", "no conversation": "events",
     "event number nought": "fork abc 0", "an unknown channel": "chat --channel fax", "users without an action": "users",
 }
@@ -90,7 +107,7 @@ WRONG_SETTINGS = {
     "an address that is none": ({"PUBLIC_URL": "palabre"}, ["PUBLIC_URL must be an address"]),
     "two numbers that are none": ({"TURN_SECONDS": "soon", "MAX_ITERATIONS": "0"}, ["TURN_SECONDS must be", "MAX_ITERATIONS must be"]),
     "a number without end": ({"DEBOUNCE_SECONDS": "nan"}, ["DEBOUNCE_SECONDS must be"]),
-    "a database of an unknown kind": ({"DATABASE_URL": "mysql://localhost/x"}, ["DATABASE_URL must begin with"]),
+    "a database of an unknown kind": ({"DATABASE_URL": "mysql://localhost/x"}, ["DATABASE_URL must be"]),
     "a Redis of an unknown kind": ({"REDIS_URL": "localhost:6379"}, ["REDIS_URL must begin with"]),
     "files elsewhere": ({"MEDIA_URL": "ftp://files"}, ["MEDIA_URL must begin with"]),
 }
@@ -127,25 +144,31 @@ def test_migrate_twice(home):
 
 
 @pytest.mark.parametrize("command", ["users list", f"users add {AWA} --mode child", "events abc", "replay abc", "fork abc 1"])
-@pytest.mark.parametrize(("url", "said"), [
-    (None, "run `palabre migrate`"), ("sqlite:///noise.db", "cannot be opened"), ("postgresql+psycopg://127.0.0.1:1/x", "cannot be opened"),
-    ("postgres://127.0.0.1:1/x", "cannot be opened"), ("postgresql+psycopg://127.0.0.1:port/x", "DATABASE_URL"),
-], ids=["none", "noise", "down", "short name", "no port"])
-def test_without_a_database(command, url, said, home):
-    """Without a usable database a command says what to do, and makes none by the way."""
-    (home.parent / "noise.db").write_text("not a database " * 99)
-    one_line(run(*command.split(), home=home, **({"DATABASE_URL": url} if url else {})), said)
+def test_without_a_database(command, home):
+    """Without a database a command says what to do, and makes none by the way."""
+    one_line(run(*command.split(), home=home), "run `palabre migrate`")
     assert not home.exists()
 
 
-def test_users(home):
+@pytest.mark.parametrize(("url", "said"), [
+    ("sqlite:///noise.db", "cannot be opened"), ("postgresql+psycopg://127.0.0.1:1/x", "cannot be opened"),
+    ("postgres://127.0.0.1:1/x", "cannot be opened"), ("postgresql+psycopg://127.0.0.1:port/x", "DATABASE_URL must be"),
+], ids=["noise", "down", "its short name", "no port"])
+@pytest.mark.parametrize("command", ["users list", "migrate"])
+def test_with_a_database_that_cannot_be_used(command, url, said, home):
+    """A database that is none, or is not there, is one line."""
+    (home.parent / "noise.db").write_text("not a database " * 99)
+    one_line(run(*command.split(), home=home, DATABASE_URL=url), said)
+
+
+def test_users(home, migrated):
     """Accounts are made with all they can have, listed in words and as JSON; a number that is there already changes nothing."""
-    run("migrate", home=home)
     full = run("users", "add", "+225 07 01 02 03 04", "--mode", "child", "--grade", "cm2", "--credits", "25", "--name", "Awa Koné",
                "--email", "awa@exemple.ci", home=home)
     assert full.returncode == 0 and f"{AWA}: child, CM2, 25 credits" in full.stdout
     assert run("users", "add", "+221771234567", "--mode", "pro", home=home).returncode == 0
-    one_line(run("users", "add", AWA, "--mode", "pro", "--credits", "500", home=home), f"there is an account with {AWA}", "nothing was changed")
+    again = run("users", "add", AWA, "--mode", "pro", "--credits", "500", home=home)
+    one_line(again, f"there is an account with {AWA}", "nothing was changed")
 
     listed = json.loads(run("users", "list", "--json", home=home).stdout)
     assert [(u["phone"], u["mode"], u["grade"], u["credits"], u["email"], u["name"]) for u in listed] == [
@@ -157,9 +180,8 @@ def test_users(home):
 
 @pytest.mark.parametrize("arguments", ["0701020304 --mode child", "+2250701 --mode child", "awa --mode child",
                                        f"{AWA} --mode child --grade CM9", f"{AWA} --mode child --email awa"])
-def test_accounts_that_cannot_be(arguments, home):
+def test_accounts_that_cannot_be(arguments, home, migrated):
     """A wrong number, class or e-mail is one line, and no account is made."""
-    run("migrate", home=home)
     one_line(run("users", "add", *arguments.split(), home=home))
     assert json.loads(run("users", "list", "--json", home=home).stdout) == []
 
@@ -167,12 +189,11 @@ def test_accounts_that_cannot_be(arguments, home):
 # -- talking and looking back --------------------------------------------------------------------------------------
 
 
-def test_chat_events_replay_and_fork(home, model):
+def test_chat_events_replay_and_fork(home, migrated, model):
     """A talk in the terminal is logged; it can be read, run again without the model, and branched."""
     model.script = lambda body: (text("Juste, continuons.") if "[Quiz]" in str(body["messages"][-1]) else
                                  call("interactive_quiz", QUIZ, content="Une fraction est une part."))
     here = {"OPENROUTER_BASE_URL": model.url}
-    run("migrate", home=home)
     run("users", "add", AWA, "--mode", "child", "--credits", "10", home=home)
     talk = run("chat", "--as", AWA, home=home, said="Un quiz\n\n2\nSOLDE\n", **here)
     assert talk.returncode == 0 and talk.stderr == ""
@@ -186,7 +207,8 @@ def test_chat_events_replay_and_fork(home, model):
     id = _conversations(home)[0]
     logged = [json.loads(line) for line in run("events", id, "--json", home=home).stdout.splitlines()]
     assert [e["seq"] for e in logged] == list(range(1, len(logged) + 1))
-    assert {"HumanInput", "ModelRequest", "ModelReply", "ToolCall", "ToolResult", "ReplyQueued", "QuizAnswered"} <= {e["kind"] for e in logged}
+    kinds = {e["kind"] for e in logged}
+    assert {"HumanInput", "ModelRequest", "ModelReply", "ToolCall", "ToolResult", "ReplyQueued", "QuizAnswered"} <= kinds
     assert set(logged[0]) == {"seq", "kind", "id", "at", "caused_by", "correlation_id", "payload"}
     assert logged[0]["payload"]["text"] == "Un quiz"
     assert len(run("events", id, home=home).stdout.splitlines()) == len(logged)
@@ -217,15 +239,12 @@ def test_chat_as_nobody(arguments, home):
 
 
 @pytest.mark.parametrize("command", ["events no-such", "replay no-such --strict", "fork no-such 1"])
-def test_an_unknown_conversation(command, home):
+def test_an_unknown_conversation(command, home, migrated):
     """A conversation that is not there is one line."""
-    run("migrate", home=home)
     one_line(run(*command.split(), home=home), "no conversation 'no-such'")
 
 
 def _conversations(home) -> list[str]:
-    import sqlite3
-
     with sqlite3.connect(home / "palabre.db") as connection:
         return [row[0] for row in connection.execute("select id from conversations order by number")]
 
@@ -233,9 +252,8 @@ def _conversations(home) -> list[str]:
 # -- doctor --------------------------------------------------------------------------------------------------------
 
 
-def test_doctor_in_good_health(home, model, twilio, valkey_url):
+def test_doctor_in_good_health(home, migrated, model, twilio, valkey_url):
     """With everything set and reachable, each finding is fine and the exit code 0."""
-    run("migrate", home=home)
     done = run("doctor", home=home, **SERVICE | {"REDIS_URL": valkey_url, "OPENROUTER_BASE_URL": model.url, "TWILIO_BASE_URL": twilio.url})
     assert done.returncode == 0, done.stdout
     assert all(line.startswith("ok ") for line in done.stdout.splitlines()) and "webhooks/twilio/message" in done.stdout

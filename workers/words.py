@@ -9,9 +9,9 @@ from bot.conversation import log, snapshots
 from bot.conversation.events import ConversationEnded, TurnStopped, Unanswered
 from bot.conversation.fold import Conversation
 from bot.db import addresses, reading, writing
-from bot.learners import accounts, credits, files
+from bot.learners import accounts
 from bot.texts import say
-from workers import delivery, replying
+from workers import account_words, delivery, replying
 from workers.context import Turn
 
 
@@ -43,8 +43,6 @@ def obey(turn: Turn, state: Conversation, input: dict) -> None:
             _reply(turn, state, input, say(language, "words.started"))
         case "cancel":
             _cancel(turn, state, input, language)
-        case "balance":
-            _reply(turn, state, input, _balance(turn, person))
         case "more":
             _more(turn, state, input, language)
         case "new":
@@ -54,10 +52,14 @@ def obey(turn: Turn, state: Conversation, input: dict) -> None:
         case "status":
             working = bool(state.calls) or state.heard > state.read
             _reply(turn, state, input, say(language, "words.status_working" if working else "words.status_idle"))
-        case "files":
-            _reply(turn, state, input, _files(turn, person))
         case _:
-            _reply(turn, state, input, say(language, "words.not_yet"))
+            _reply(turn, state, input, _own(turn, state, input, person))
+
+
+def _own(turn: Turn, state: Conversation, input: dict, person: accounts.Person) -> str:
+    if input["command"] == "balance" and person.learner is None:
+        return say(person.language, "words.balance_guest", limit=turn.services.settings.guest_messages_per_day)
+    return account_words.answer(turn, state, input, person)
 
 
 def _reply(turn: Turn, state: Conversation, input: dict, text: str, also: tuple = ()) -> None:
@@ -108,13 +110,6 @@ def _cancel(turn: Turn, state: Conversation, input: dict, language: str) -> None
         _reply(turn, state, input, say(language, "words.nothing_to_cancel"))
 
 
-def _balance(turn: Turn, person: accounts.Person) -> str:
-    if person.learner is None:
-        return say(person.language, "words.balance_guest", limit=turn.services.settings.guest_messages_per_day)
-    with reading(turn.services.db) as connection:
-        return say(person.language, "words.balance", credits=credits.balance(connection, person.learner.id))
-
-
 def _more(turn: Turn, state: Conversation, input: dict, language: str) -> None:
     """The next page of the last answer."""
     if state.rest:
@@ -130,12 +125,3 @@ def _begin_anew(turn: Turn, state: Conversation, input: dict, person: accounts.P
         if current == turn.conversation:
             inbox.begin_anew(tx, person.address)
     _reply(turn, state, input, say(person.language, "words.begun_anew"), also=(ConversationEnded(input["id"]),))
-
-
-def _files(turn: Turn, person: accounts.Person) -> str:
-    with reading(turn.services.db) as connection:
-        found = files.newest(connection, person.owner, limit=5)
-    if not found:
-        return say(person.language, "words.no_files")
-    lines = [f"- {f.filename} : {files.url(turn.services.settings, f)}" for f in found]
-    return "\n".join([say(person.language, "words.files"), *lines])

@@ -1,5 +1,7 @@
 """Who is who: accounts, and the address -> account link. A person without an account is a guest."""
 
+import re
+import unicodedata
 import uuid
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -14,6 +16,8 @@ from bot.learners import credits
 
 MODES = ("child", "pro")
 GRADES = ("CP1", "CP2", "CE1", "CE2", "CM1", "CM2", "6e", "5e", "4e", "3e", "2nde", "1re", "Tle")
+GRADE_WORDS = {"sixieme": "6", "cinquieme": "5", "quatrieme": "4", "troisieme": "3", "seconde": "2", "premiere": "1", "terminale": "tle",
+               "term": "tle"}
 ZONES = {  # where the day begins; everybody else is on Abidjan's time, which is UTC
     "BJ": "Africa/Porto-Novo", "BF": "Africa/Ouagadougou", "BI": "Africa/Bujumbura", "CM": "Africa/Douala", "CF": "Africa/Bangui",
     "TD": "Africa/Ndjamena", "KM": "Indian/Comoro", "CG": "Africa/Brazzaville", "CD": "Africa/Kinshasa", "CI": "Africa/Abidjan",
@@ -75,7 +79,7 @@ def add(tx: sa.Connection, phone: str, mode: str, *, grade: str | None = None, c
     if email is not None and ("@" not in email or any(c.isspace() or c in ",;<>" for c in email)):
         raise WrongUsage(f"{email!r} is not an e-mail address")
     id = uuid.uuid4().hex
-    if not insert_once(tx, learners, id=id, phone=number, mode=mode, grade=_grade(grade), name=name, email=email, email_verified=email is not None,
+    if not insert_once(tx, learners, id=id, phone=number, mode=mode, grade=grade_named(grade), name=name, email=email, email_verified=email is not None,
                        language="fr", credits=0, created_at=now()):
         raise WrongUsage(f"there is an account with {number} already; nothing was changed")
     if credits_given:
@@ -83,10 +87,13 @@ def add(tx: sa.Connection, phone: str, mode: str, *, grade: str | None = None, c
     return tx.execute(sa.select(learners).where(learners.c.id == id)).one()
 
 
-def _grade(wanted: str | None) -> str | None:
+def grade_named(wanted: str | None) -> str | None:
+    """The class that *wanted* names ("3ème", "terminale", "cm2"), or None for None. Raises WrongUsage."""
     if wanted is None:
         return None
-    found = next((g for g in GRADES if g.lower() == wanted.strip().lower().replace("è", "e").replace("ème", "e")), None)
+    bare = "".join(c for c in unicodedata.normalize("NFKD", wanted.casefold()) if c.isalnum())
+    bare = GRADE_WORDS.get(bare, re.sub(r"(?<=\d)(eme|ieme|ere|re|nde|er|e|de)?$", "", bare))
+    found = next((g for g in GRADES if bare in (g.casefold(), g.casefold().rstrip("endr"))), None)
     if found is None:
         raise WrongUsage(f"{wanted!r} is not a class; the classes are {', '.join(GRADES)}")
     return found

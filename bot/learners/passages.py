@@ -19,7 +19,7 @@ LONGEST = 600  # characters of a passage
 RELATED = 0.22  # cosine from which a passage counts as found by meaning
 WORD_WEIGHT = 0.5  # of all words found, against a cosine of at most 1
 HALF_OF_WORDS = 0.5
-ENCODING_SECONDS = 12  # for one search; what is not reached is searched by word only
+ENCODING_SECONDS = 8  # for one search; what is not reached is searched by word only
 BATCH, CACHED_FILES = 64, 200
 END = re.compile(r"\n\s*\n|(?<=[.!?…])\s+|\n")
 _STOP = """
