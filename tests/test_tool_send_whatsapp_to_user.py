@@ -64,8 +64,8 @@ def test_files_follow_one_by_one_and_what_whatsapp_does_not_take_goes_as_a_link(
     assert write(context, file_ids=[pdf.id, page.id, sheet.id, pdf.id])["messages"] == 3
     queued = rows(services, outbox)
     assert [(r.body, r.media_url) for r in queued[1:]] == [
-        ("a.pdf", files.url(services.settings, pdf)),
-        ("c.xlsx", files.url(services.settings, sheet)),
+        ("", files.url(services.settings, pdf)),
+        ("", files.url(services.settings, sheet)),
     ]
     assert queued[0].body == f"Voici *ta* fiche\nb.html: {files.url(services.settings, page)}"
 

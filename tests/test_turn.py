@@ -1,6 +1,10 @@
 """A turn from the signed webhook to Twilio, through the real log, Redis, RQ and database."""
 
+import json
+import threading
+
 import pytest
+import responses
 from conftest import AWA, rows
 from fakes import call, calls, text
 
@@ -246,3 +250,62 @@ def test_the_model_fits_the_question(world, written, model):
     world.say(written)
     assert world.model.asked[0]["model"] == model
     assert [e.event.reason for e in world.events() if type(e.event).__name__ == "ModelRequest"] != [None]
+
+
+def test_calls_that_only_read_run_side_by_side(world):
+    """Three searches that each wait for the others all come back, in one turn."""
+    world.account()
+    meet = threading.Barrier(3, timeout=10)
+
+    def search(request):
+        meet.wait()
+        return 200, {}, json.dumps({"results": []})
+
+    responses.add_callback(responses.POST, "https://tavily.test/search", search)
+    world.model.script = [calls(*(call("web_search", {"query": q}) for q in "abc")), text("Trouvé.")]
+    assert world.say("Cherche trois choses") == ["Trouvé."]
+    assert [m["role"] for m in world.model.asked[1]["messages"]] == ["system", "user", "assistant", "tool", "tool", "tool"]
+
+
+def test_a_tool_that_hangs_is_given_up(world):
+    """After TOOL_SECONDS the model is told, goes on, and what the tool does later has no effect."""
+    world.account()
+    object.__setattr__(world.settings, "tool_seconds", 0.2)
+    ended = threading.Event()
+
+    def search(request):
+        ended.wait(5)
+        return 200, {}, json.dumps({"results": []})
+
+    responses.add_callback(responses.POST, "https://tavily.test/search", search)
+    world.model.script = [call("web_search", {"query": "x"}), text("Sans le web, alors.")]
+    assert world.say("Cherche") == ["Sans le web, alors."]
+    ended.set()
+    assert "did not finish" in world.model.asked[1]["messages"][-1]["content"]
+
+
+def test_a_bug_in_a_tool_does_not_end_the_turn(world, monkeypatch):
+    """A tool that breaks is answered with an error, logged for the operator, and the model goes on."""
+    world.account()
+    monkeypatch.setattr("bot.learners.progress.record", lambda *a, **k: 1 / 0)
+    world.model.script = [call("report_exercise_result", {"subject": "maths", "correct": True}), text("Bravo quand même.")]
+    assert world.say("Fini") == ["Bravo quand même."]
+    assert [e.event.error for e in world.events() if type(e.event).__name__ == "Error"] == ["ZeroDivisionError"]
+
+
+def test_a_long_turn_goes_on_in_the_background(world):
+    """At TURN_SECONDS with work left the person hears so once, and the background queue brings the answer."""
+    world.account()
+    object.__setattr__(world.settings, "turn_seconds", 0)
+    world.model.script = [call("list_user_files", {}), text("Voilà enfin.")]
+    notice, answer = world.say("Un gros travail")
+    assert "arrière-plan" in notice and answer == "Voilà enfin."
+
+
+def test_a_background_turn_that_is_too_long_says_so(world):
+    """At BACKGROUND_SECONDS the turn is stopped honestly, without charge."""
+    world.account()
+    object.__setattr__(world.settings, "turn_seconds", 0)
+    object.__setattr__(world.settings, "background_seconds", 0)
+    assert "trop de temps" in world.say("Un gros travail")[-1]
+    assert [r.credits for r in rows(world.services, learners)] == [100]

@@ -99,7 +99,7 @@ def noted(state: Conversation, step: AskModel) -> str | None:
 
 def _models(turn: Turn, state: Conversation) -> tuple[list[str], str]:
     """The model for this answer and those that may stand in for it; and why."""
-    settings, own = turn.services.settings, turn.row().model
+    settings, own = turn.services.settings, turn.row.model
     route = routing.Route(own, "fork") if own else routing.route(settings, state)
     return [route.model, *(m for m in settings.model_fallbacks if m != route.model)], route.reason
 

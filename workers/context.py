@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import sqlalchemy as sa
 
@@ -24,7 +25,8 @@ class Turn:
     def seconds_left(self) -> float:
         return self.ends - time.monotonic()
 
+    @cached_property
     def row(self) -> sa.Row:
-        """The conversation's row: address, channel, fork, model."""
+        """The conversation's row, for what never changes in it: address, channel, fork, model."""
         with reading(self.services.db) as connection:
             return connection.execute(sa.select(conversations).where(conversations.c.id == self.conversation)).one()

@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 def fetch(turn: Turn, state: Conversation, message: dict) -> None:
     services, unit = turn.services, Unit(turn.services.db)
     with reading(services.db) as connection:
-        person = accounts.person(connection, turn.row().address)
+        person = accounts.person(connection, turn.row.address)
     with signs.typing(turn, state):
         found = [_one(turn, person, message, n, media) for n, media in enumerate(message["media"])]
     try:

@@ -6,7 +6,19 @@ from typing import assert_never
 from bot import queues
 from bot.conversation import log, snapshots
 from bot.conversation.fold import Conversation, fold
-from bot.conversation.steps import AskModel, FetchMedia, GiveUpTool, JudgeQuiz, Obey, OpenTurn, QueueReply, RunTool, Step, StopTurn, next_step
+from bot.conversation.steps import (
+    AskModel,
+    FetchMedia,
+    GiveUpTool,
+    JudgeQuiz,
+    Obey,
+    OpenTurn,
+    QueueReply,
+    RunTool,
+    Step,
+    StopTurn,
+    next_step,
+)
 from bot.db import now, reading, writing
 from bot.learners import quizzes
 from bot.services import Services
@@ -40,7 +52,7 @@ def advance(turn: Turn) -> str | None:
             perform(step, turn, state)
             spoken = spoken or isinstance(step, SPEAKING)
         with reading(services.db) as connection:
-            state = fold(log.read(connection, conversation, after=state.seq), state)
+            state = fold(log.news(connection, conversation, state.seq), state)
 
 
 def _deliver(turn: Turn) -> None:
@@ -48,7 +60,7 @@ def _deliver(turn: Turn) -> None:
     Send what was said. Before anything slow begins, so that nobody waits; and at the end only after the conversation was let
     go to sleep, because the answer to what is sent now is a turn of its own.
     """
-    delivery.deliver_now(turn.services, turn.row().address)
+    delivery.deliver_now(turn.services, turn.row.address)
 
 
 def _next(turn: Turn, state: Conversation) -> Step | None:

@@ -14,7 +14,7 @@ DAYS = ("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche")
 
 
 def open_turn(turn: Turn, state: Conversation, at: int) -> None:
-    settings, row = turn.services.settings, turn.row()
+    settings, row = turn.services.settings, turn.row
     with writing(turn.services.db) as tx:
         person = accounts.person(tx, row.address)
         if person.learner and not state.forked:

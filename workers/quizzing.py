@@ -48,7 +48,7 @@ def note(sealed: dict, choice: int) -> str:
 
 def _opted_out(turn: Turn) -> bool:
     with reading(turn.services.db) as connection:
-        return accounts.person(connection, turn.row().address).opted_out
+        return accounts.person(connection, turn.row.address).opted_out
 
 
 def _arguments(turn: Turn, call: str) -> dict:

@@ -39,7 +39,7 @@ def send(turn: Turn, state: Conversation, key: str, text: str, cause: int, *, al
     final: the answer of a turn, which costs a credit. attach: send the files made in this turn along. pages: already dressed ones.
     effect(tx, person): what else is written in the same transaction.
     """
-    services, row = turn.services, turn.row()
+    services, row = turn.services, turn.row
     with writing(services.db) as tx:
         person = accounts.person(tx, row.address)
         attached = files.owned(tx, person.owner, list(state.files)) if attach else []

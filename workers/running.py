@@ -2,6 +2,8 @@
 
 import logging
 import threading
+import time
+from itertools import takewhile
 
 from rq.timeouts import BaseTimeoutException
 
@@ -24,21 +26,27 @@ logger = logging.getLogger(__name__)
 
 
 def run(turn: Turn, state: Conversation, call: dict) -> None:
+    """Run *call*; when it only reads, the calls behind it that only read run beside it."""
     if call["name"] == budget.NAME:
         return _extend(turn, state, call)
     if call["name"] in ONCE and not state.forked:
         with writing(turn.services.db) as tx:
             if not log.append(tx, turn.conversation, [ToolStarted(call["id"])], caused_by=call["seq"]):
                 return  # another worker has begun it
+    together = list(takewhile(lambda c: c["name"] in READS_ONLY, state.calls)) or [call]
     failed: list[BaseException] = []
-    thread = threading.Thread(target=_answer, args=(turn, state, call, failed), daemon=True, name=call["name"])
+    threads = [threading.Thread(target=_answer, args=(turn, state, c, failed), daemon=True, name=c["name"]) for c in together]
+    ends = time.monotonic() + turn.services.settings.tool_seconds
     with signs.typing(turn, state), signs.tool(turn, state, call):
-        thread.start()
-        thread.join(turn.services.settings.tool_seconds)
-    if thread.is_alive():
-        text = f"{call['name']} did not finish within {turn.services.settings.tool_seconds:g} seconds and was given up."
-        _log(turn, call, ToolResult(call["id"], call["name"], False, text))
-    elif failed:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(max(0.0, ends - time.monotonic()))
+    for one, thread in zip(together, threads, strict=True):
+        if thread.is_alive():
+            text = f"{one['name']} did not finish within {turn.services.settings.tool_seconds:g} seconds and was given up."
+            _log(turn, one, ToolResult(one["id"], one["name"], False, text, transient=True))
+    if failed:
         raise failed[0]
 
 
@@ -50,7 +58,7 @@ def _answer(turn: Turn, state: Conversation, call: dict, failed: list[BaseExcept
     """In a thread of its own: a call that outlives its time finds its ToolResult taken, and its effects are undone."""
     services, unit = turn.services, Unit(turn.services.db)
     try:
-        row = turn.row()
+        row = turn.row
         with reading(services.db) as connection:
             person = accounts.person(connection, row.address)
         context = Context(services, unit, person, turn.conversation)

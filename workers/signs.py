@@ -74,15 +74,20 @@ def _publish(turn: Turn, kind: str, call: dict, state: Conversation) -> None:
 def _tell(turn: Turn, state: Conversation, call: dict) -> None:
     """One line about the step, every PROGRESS_EVERY seconds at most."""
     services, language = turn.services, state.profile.get("language", "fr")
-    try:
-        if not services.redis.set(f"progress:{turn.conversation}", 1, nx=True, ex=PROGRESS_EVERY):
-            return
-    except redis.RedisError:
+    if not may_tell(turn):
         return
     text = say(language, "turn.progress", step=state.asked, what=say(language, f"did.{call['name']}"))
-    row = turn.row()
+    row = turn.row
     with writing(services.db) as tx:
         if not log.append(tx, turn.conversation, [ProgressTold(call["id"], text)], caused_by=call["seq"]):
             return
         outbox.put(tx, row.address, f"{turn.conversation}:progress:{call['id']}", [(text, None)], turn.conversation)
     delivery.deliver_now(services, row.address)
+
+
+def may_tell(turn: Turn) -> bool:
+    """Whether a line may go out now; then none may for PROGRESS_EVERY seconds."""
+    try:
+        return bool(turn.services.redis.set(f"progress:{turn.conversation}", 1, nx=True, ex=PROGRESS_EVERY))
+    except redis.RedisError:
+        return False

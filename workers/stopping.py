@@ -5,11 +5,16 @@ from bot.conversation.events import MovedToBackground, TurnStopped
 from bot.conversation.fold import Conversation
 from bot.db import writing
 from bot.texts import say
+from workers import signs
 from workers.context import Turn
 
 
 def stop(turn: Turn, state: Conversation, at: int, reason: str) -> None:
-    event = MovedToBackground(str(at)) if reason == "background" else TurnStopped(str(at), reason, told(state))
+    if reason == "background":
+        event = MovedToBackground(str(at))
+        signs.may_tell(turn)  # the notice counts as the first progress line
+    else:
+        event = TurnStopped(str(at), reason, told(state))
     with writing(turn.services.db) as tx:
         log.append(tx, turn.conversation, [event], caused_by=at)
 

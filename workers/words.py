@@ -23,12 +23,12 @@ def obey_waiting(turn: Turn) -> None:
     for input in words:
         obey(turn, state, input)
     if words:
-        delivery.deliver_now(turn.services, turn.row().address)
+        delivery.deliver_now(turn.services, turn.row.address)
 
 
 def obey(turn: Turn, state: Conversation, input: dict) -> None:
     with reading(turn.services.db) as connection:
-        person = accounts.person(connection, turn.row().address)
+        person = accounts.person(connection, turn.row.address)
     if person.opted_out and input["command"] != "start":
         return _unanswered(turn, input, "opted_out")
     language = person.language

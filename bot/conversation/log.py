@@ -14,19 +14,41 @@ import sqlalchemy as sa
 from bot.conversation.events import Event, Forked, HumanInput, Logged, load, payload
 from bot.db import conversations, events, now
 
+FOREVER = 2**31 - 1
+
+# Statements of every step, made once: building them anew would cost more than running them.
+READ = (sa.select(events).where(events.c.conversation_id == sa.bindparam("owner"), events.c.seq > sa.bindparam("low"),
+                                events.c.seq <= sa.bindparam("high")).order_by(events.c.seq).limit(sa.bindparam("most")))
+LOCK = (sa.select(conversations.c.last_seq, conversations.c.turn, conversations.c.awake_since)
+        .where(conversations.c.id == sa.bindparam("id")).with_for_update())
+KNOWN = sa.select(events.c.seq).where(events.c.conversation_id == sa.bindparam("owner"), events.c.kind == sa.bindparam("of_kind"),
+                                      events.c.id == sa.bindparam("with_id"))
+ADVANCE = (conversations.update().where(conversations.c.id == sa.bindparam("of"))
+           .values(last_seq=sa.bindparam("last"), turn=sa.bindparam("in_turn"), awake_since=sa.bindparam("since")))
+SLEEP = (conversations.update().where(conversations.c.id == sa.bindparam("of"), conversations.c.last_seq == sa.bindparam("seen"))
+         .values(awake_since=None))
+WRITE = events.insert()
+
 
 def read(connection: sa.Connection, conversation: str, after: int = 0, upto: int | None = None, limit: int | None = None) -> list[Logged]:
     """Events with after < seq <= upto, in order; a fork's shared prefix is read from where it was forked."""
     found: list[Logged] = []
     for owner, first, last in _stretches(connection, conversation):
-        low, high = max(first, after), last if upto is None else upto if last is None else min(last, upto)
-        query = sa.select(events).where(events.c.conversation_id == owner, events.c.seq > low).order_by(events.c.seq)
-        query = query if high is None else query.where(events.c.seq <= high)
-        query = query if limit is None else query.limit(limit - len(found))
-        found += [Logged(r.seq, r.at, r.caused_by, r.correlation_id, load(r.kind, r.id, r.payload)) for r in connection.execute(query)]
+        high = min(x for x in (last, upto, FOREVER) if x is not None)
+        found += _own(connection, owner, max(first, after), high, FOREVER if limit is None else limit - len(found))
         if limit is not None and len(found) >= limit:
             break
     return found
+
+
+def news(connection: sa.Connection, conversation: str, after: int) -> list[Logged]:
+    """What was logged since seq *after*, for a reader that has the shared prefix of a fork already."""
+    return _own(connection, conversation, after, FOREVER, FOREVER)
+
+
+def _own(connection: sa.Connection, owner: str, low: int, high: int, limit: int) -> list[Logged]:
+    rows = connection.execute(READ, {"owner": owner, "low": low, "high": high, "most": limit})
+    return [Logged(r.seq, r.at, r.caused_by, r.correlation_id, load(r.kind, r.id, r.payload)) for r in rows]
 
 
 def _stretches(connection: sa.Connection, conversation: str) -> list[tuple[str, int, int | None]]:
@@ -59,32 +81,28 @@ def append(tx: sa.Connection, conversation: str, new: Sequence[Event], caused_by
     The first is caused by *caused_by*, those that follow by the first. Without *correlation* the turn under way is
     taken; a HumanInput that finds no turn under way begins one.
     """
-    row = tx.execute(sa.select(conversations.c.last_seq, conversations.c.turn, conversations.c.awake_since)
-                     .where(conversations.c.id == conversation).with_for_update()).one()
+    row = tx.execute(LOCK, {"id": conversation}).one()
     if _any_known(tx, conversation, new):
         return False
     moment, turn = now(), row.turn
     if isinstance(new[0], HumanInput) and row.awake_since is None:
         turn = new[0].id
     first = row.last_seq + 1
-    tx.execute(events.insert(), [
+    tx.execute(WRITE, [
         {"conversation_id": conversation, "seq": seq, "kind": type(event).__name__, "id": event.id, "at": moment,
          "caused_by": caused_by if seq == first else first, "correlation_id": correlation or turn, "payload": payload(event)}
         for seq, event in enumerate(new, first)])
-    tx.execute(conversations.update().where(conversations.c.id == conversation).values(
-        last_seq=row.last_seq + len(new), turn=turn, awake_since=row.awake_since or moment))
+    tx.execute(ADVANCE, {"of": conversation, "last": row.last_seq + len(new), "in_turn": turn, "since": row.awake_since or moment})
     return True
 
 
 def _any_known(tx: sa.Connection, conversation: str, new: Iterable[Event]) -> bool:
-    same = sa.or_(*(sa.and_(events.c.kind == type(e).__name__, events.c.id == e.id) for e in new))
-    return tx.scalar(sa.select(events.c.seq).where(events.c.conversation_id == conversation, same).limit(1)) is not None
+    return any(tx.scalar(KNOWN, {"owner": conversation, "of_kind": type(e).__name__, "with_id": e.id}) is not None for e in new)
 
 
 def sleep(tx: sa.Connection, conversation: str, seen: int) -> bool:
     """Nothing is left to do; False if something was appended since *seen*."""
-    return tx.execute(conversations.update().where(conversations.c.id == conversation, conversations.c.last_seq == seen)
-                      .values(awake_since=None)).rowcount == 1
+    return tx.execute(SLEEP, {"of": conversation, "seen": seen}).rowcount == 1
 
 
 def begin(tx: sa.Connection, address: str, channel: str, phone: str | None, **more) -> str:

@@ -47,7 +47,7 @@ def by_whatsapp(settings: Settings, tx, person: Person, text: str, file_ids: lis
         raise ToolError("The message is empty; nothing was sent.")
     if units(body) > whatsapp.SIZE:
         raise ToolError(f"The text is too long for one message ({whatsapp.SIZE} characters with the links): shorten it. Nothing was sent.")
-    messages = [(body, None), *((r.filename, files.url(settings, r)) for r in media)]
+    messages = [(body, None), *(("", files.url(settings, r)) for r in media)]
     _queue(tx, person, to, messages, key, conversation, "whatsapp", WHATSAPP_PER_DAY)
     return len(messages)
 
