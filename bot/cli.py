@@ -10,7 +10,7 @@ from dataclasses import asdict
 import sqlalchemy as sa
 from dotenv import dotenv_values
 
-from bot import config
+from bot import config, logs
 from bot.errors import PalabreError, SettingsError, WrongUsage
 
 MOST_CREDITS = 1_000_000  # that an account can be opened with
@@ -18,7 +18,7 @@ MOST_CREDITS = 1_000_000  # that an account can be opened with
 
 def main(argv: list[str] | None = None) -> int:
     args = parser().parse_args(argv)
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
+    logs.set_up(logging.WARNING)
     try:
         _read_dotenv()
         return args.run(args) or 0

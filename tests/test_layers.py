@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 ORDER = [  # from the bottom to the top; a room may import those before it, and those beside it on one line
-    {"bot.errors"},
+    {"bot.errors", "bot.logs"},
     {"bot.texts"},
     {"bot.config", "bot.db"},
     {"bot.services", "bot.valkey", "bot.supervisor", "bot.public_address", "bot.sandbox"},

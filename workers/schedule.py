@@ -8,14 +8,13 @@ The clock: finds what was forgotten. It holds no state, so it can be killed, and
 
 import logging
 import signal
-import sys
 import threading
 from datetime import timedelta
 
 import redis
 import sqlalchemy as sa
 
-from bot import config, queues
+from bot import config, logs, queues
 from bot import services as outside
 from bot.channels import outbox
 from bot.db import conversations, now, reading
@@ -61,7 +60,7 @@ def run(services: Services, stop: threading.Event) -> None:
 
 
 def main() -> None:
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
+    logs.set_up(logging.INFO)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

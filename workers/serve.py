@@ -9,14 +9,13 @@ import argparse
 import logging
 import os
 import signal
-import sys
 import threading
 import time
 
 from rq import Queue, SimpleWorker, worker_registration
 from rq.timeouts import TimerDeathPenalty
 
-from bot import config, queues
+from bot import config, logs, queues
 from bot.services import connect_redis
 from bot.supervisor import Child, Supervisor, end_with_parent
 from workers import delivery, process, turn  # noqa: F401  loaded before the fork, shared by the children
@@ -109,21 +108,23 @@ def run_process(names: list[str]) -> None:
 
 def _work(name: str, redis_url: str) -> None:
     """Be an RQ worker, and be one again when Redis went away."""
+    told = None
     while not process.stopping.is_set():
         try:
             connection = connect_redis(redis_url, blocking=True)
             worker = ThreadWorker([Queue(name, connection=connection)], connection=connection, worker_ttl=60, maintenance_interval=60,
                                   name=f"{name}-{os.getpid()}-{threading.get_ident():x}-{time.monotonic_ns():x}")
-            worker.log.setLevel(logging.ERROR)
             worker.push_exc_handler(_told)
-            worker.work(logging_level="ERROR")
+            worker.work(logging_level="CRITICAL")  # RQ would print a traceback for each thread whenever Redis is away
         except Exception as problem:
-            logger.warning("worker thread begins again: %s", type(problem).__name__)
+            if type(problem) is not told:
+                logger.warning("worker thread begins again: %s", type(problem).__name__)
+            told = type(problem)
         process.stopping.wait(0.5)
 
 
 def _told(job, kind, problem, trace) -> bool:
-    logger.error("job %s failed: %s: %s", job.func_name, kind.__name__, str(problem)[:200])
+    logger.error("job %s failed: %s", job.func_name, kind.__name__, exc_info=(kind, problem, trace))
     return False
 
 
@@ -134,7 +135,7 @@ def main() -> None:
     args = parser.parse_args()
     names = args.queues.split(",")
     config.require_service(config.load())
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
+    logs.set_up(logging.INFO)
     logging.getLogger("twilio.http_client").setLevel(logging.WARNING)  # it writes down every request
     Supervisor([Child(f"worker {n + 1}", lambda: Forked(lambda: run_process(names))) for n in range(args.processes)]).run()
 

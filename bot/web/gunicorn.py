@@ -1,5 +1,9 @@
 """gunicorn's settings: a few processes of many threads. A live tail of events holds a thread, a webhook hardly any time."""
 
+import logging
+
+from bot import logs
+
 worker_class = "gthread"
 workers = 2
 threads = 32
@@ -9,3 +13,7 @@ keepalive = 30
 accesslog = None
 loglevel = "warning"
 control_socket_disable = True
+
+
+def post_fork(server, worker) -> None:
+    logs.set_up(logging.WARNING)
