@@ -54,6 +54,7 @@ addresses = sa.Table(
     sa.Column("phone", sa.String(20), index=True),
     sa.Column("conversation_id", sa.String(32), nullable=False),  # the one that new messages go to
     sa.Column("opted_out", sa.Boolean, nullable=False, default=False),
+    sa.Column("closed", sa.String(12)),  # unreachable or no_whatsapp; open again when somebody writes from there
     sa.Column("heard_at", Utc),  # the last message from there: WhatsApp lets us write freely for 24 h
     sa.Column("created_at", Utc, nullable=False),
 )
@@ -111,6 +112,7 @@ outbox = sa.Table(
     sa.Column("address", sa.String(200), nullable=False),
     sa.Column("body", sa.Text, nullable=False),
     sa.Column("media_url", sa.Text),
+    sa.Column("content_sid", sa.String(34)),  # a template, sent instead of the body
     sa.Column("segments", sa.Integer, nullable=False, default=1),
     sa.Column("state", sa.String(12), nullable=False),  # see bot/channels/outbox.py
     sa.Column("attempts", sa.Integer, nullable=False, default=0),
@@ -270,7 +272,8 @@ def insert_once(tx: sa.Connection, table: sa.Table, **values) -> bool:
         from sqlalchemy.dialects.postgresql import insert
     else:
         from sqlalchemy.dialects.sqlite import insert
-    return tx.execute(insert(table).values(**values).on_conflict_do_nothing()).rowcount == 1
+    made = insert(table).values(**values).on_conflict_do_nothing()
+    return tx.execute(made, execution_options={"preserve_rowcount": True}).rowcount == 1  # without it an insert counts -1 on PostgreSQL
 
 
 def count_today(tx: sa.Connection, who: str, what: str, day, add: int = 1) -> int:

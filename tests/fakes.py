@@ -103,14 +103,14 @@ class Twilio:
                    "date_updated": now, "error_code": None, "error_message": None, "price": None, "price_unit": "USD",
                    "api_version": "2010-04-01", "account_sid": self.settings.twilio_account_sid, "uri": "/x", "subresource_uris": {},
                    "messaging_service_sid": None}
-        self.sent.append({**message, "media": form.get("MediaUrl", []), "callback": form.get("StatusCallback")})
+        self.sent.append({**message, "media": form.get("MediaUrl", []), "content": form.get("ContentSid"), "callback": form.get("StatusCallback")})
         if fault == "lost":
             raise ConnectionResetError("the answer was lost")
         return 201, {}, json.dumps(message)
 
     def _list(self, request):
         wanted = parse_qs(urlsplit(request.url).query).get("To", [None])[0]
-        found = [{k: v for k, v in m.items() if k not in ("media", "callback")} for m in reversed(self.sent) if m["to"] == wanted]
+        found = [{k: v for k, v in m.items() if k not in ("media", "callback", "content")} for m in reversed(self.sent) if m["to"] == wanted]
         return 200, {}, json.dumps({"messages": found, "page": 0, "page_size": 50, "next_page_uri": None, "first_page_uri": "/x",
                                     "previous_page_uri": None, "uri": "/x", "start": 0, "end": len(found)})
 

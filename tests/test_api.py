@@ -10,7 +10,7 @@ from conftest import AWA, rows
 from fakes import call, calls, text
 
 from bot.conversation import prompt
-from bot.db import attempts, conversations, events, learners, ledger, outbox, writing
+from bot.db import attempts, conversations, events, learners, ledger, now, outbox, writing
 from bot.web import api
 from workers import turn
 
@@ -345,7 +345,7 @@ def test_tools_of_the_prefix_do_not_run_again(world):
     world.say("Écris-moi")
     before = effects(world)
     world.model.script = lambda body: text("Autrement.")
-    for event in [e for e in log_of(world) if e["kind"] in ("ModelReply", "ToolCall", "ToolStarted", "ToolResult")]:
+    for event in [e for e in log_of(world) if e["kind"] in ("ToolCall", "ToolStarted", "ToolResult")]:
         made = post(world, f"conversations/{world.conversation()}/fork", {"at": event["seq"]}, 201)
         world.work()
         forked = log_of(world, made["id"])
@@ -423,8 +423,8 @@ def test_one_changed_character_is_found(name, story):
     """A change of one character in what is stored is found at the first event that it makes different."""
     kind, number, field, (found_kind, found_number) = CHANGES[name]
     stored = [e for e in log_of(story) if e["kind"] == kind][number]
+    here = (events.c.conversation_id == story.conversation()) & (events.c.seq == stored["seq"])
     with writing(story.services.db) as tx:
-        here = (events.c.conversation_id == story.conversation()) & (events.c.seq == stored["seq"])
         tx.execute(events.update().where(here).values(payload=altered(stored["payload"], field)))
     replayed = post(story, f"conversations/{story.conversation()}/replay", {"strict": True})
     expected = [e for e in log_of(story) if e["kind"] == found_kind][found_number]["seq"]
@@ -444,11 +444,9 @@ def test_one_changed_character_in_a_prompt_is_found(name, strict, story, monkeyp
 
 def test_an_event_that_nothing_called_for_is_found(story):
     """A result or an answer put into the log by another hand is found where it stands."""
-    last = len(log_of(story))
+    last, conversation = len(log_of(story)), story.conversation()
     with writing(story.services.db) as tx:
-        for n, (kind, id, payload) in enumerate([("ReplyQueued", "reply:999", {"text": "x"})], 1):
-            tx.execute(events.insert().values(conversation_id=story.conversation(), seq=last + n, kind=kind, id=id, at=rows(story.services, events)[0].at,
-                                              payload=payload))
+        tx.execute(events.insert().values(conversation_id=conversation, seq=last + 1, kind="ReplyQueued", id="reply:999", at=now(), payload={"text": "x"}))
     assert post(story, f"conversations/{story.conversation()}/replay", {"strict": True})["divergence"]["seq"] == last + 1
     assert post(story, f"conversations/{story.conversation()}/replay", {"strict": False})["ok"]
 

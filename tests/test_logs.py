@@ -11,6 +11,7 @@ from bot.logs import Formatter
 @pytest.mark.parametrize("how", ["from another", "by itself"])
 def test_an_error_is_told_without_its_text(how):
     """A traceback shows where it happened and which errors they were, but not what they say of people."""
+    number, text = "de +2250701020304", "J'ai peur"
     written = io.StringIO()
     handler = logging.StreamHandler(written)
     handler.setFormatter(Formatter("%(levelname)s %(message)s"))
@@ -18,9 +19,9 @@ def test_an_error_is_told_without_its_text(how):
     logger.addHandler(handler)
     try:
         try:
-            int("de +2250701020304")
+            int(number)
         except ValueError as problem:
-            raise LookupError("J'ai peur") from (problem if how == "from another" else None)
+            raise LookupError(text) from (problem if how == "from another" else None)
     except LookupError:
         logger.exception("a turn failed")
 

@@ -12,7 +12,8 @@ from unittest.mock import ANY
 
 import pytest
 
-from bot import sandbox, sandbox_landlock, sandbox_watch, seccomp
+from bot import sandbox
+from bot.sandbox import landlock, seccomp, watch
 from bot.errors import ToolError
 from tools import modes
 from tools.bash_execute import bash_execute
@@ -265,7 +266,7 @@ def test_a_gigabyte_of_output_costs_no_memory(bash):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     result = bash("yes | head -c 1000000000")
     assert result["exit_code"] == 0
-    assert len(result["stdout"]) <= sandbox_watch.KEPT + len(sandbox_watch.CUT) and result["stdout"].endswith(sandbox_watch.CUT)
+    assert len(result["stdout"]) <= watch.KEPT + len(watch.CUT) and result["stdout"].endswith(watch.CUT)
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 20_000_000
 
 
@@ -420,7 +421,7 @@ def pretend(monkeypatch, tmp_path, program: str) -> None:
 
 
 def no_landlock(monkeypatch) -> None:
-    monkeypatch.setattr(sandbox_landlock, "abi", lambda: 0)
+    monkeypatch.setattr(landlock, "abi", lambda: 0)
 
 
 @pytest.mark.parametrize(
@@ -461,7 +462,7 @@ def test_where_namespaces_are_forbidden_the_jail_takes_over():
     if reason := sandbox._probe("jail"):
         pytest.skip(f"no jail on this machine: {reason}")
     program = (
-        "import ctypes, struct\nfrom bot import sandbox, seccomp\n"
+        "import ctypes, struct\nfrom bot import sandbox\nfrom bot.sandbox import seccomp\n"
         "kept = dict(seccomp.CALLS)\nseccomp.CALLS = {n: kept[n] for n in ('unshare', 'mount', 'setns', 'pivot_root')}\n"
         "program = seccomp.program()\nseccomp.CALLS = kept\nlines = ctypes.create_string_buffer(program, len(program))\n"
         "libc = ctypes.CDLL(None)\nassert libc.prctl(38, 1, 0, 0, 0) == 0\n"

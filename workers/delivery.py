@@ -11,7 +11,7 @@ from datetime import timedelta
 import redis
 import sqlalchemy as sa
 
-from bot.channels import numbers, outbox, twilio
+from bot.channels import numbers, outbox, reactions, twilio
 from bot.db import addresses, now, reading, writing
 from bot.db import outbox as table
 from bot.errors import SendError, Unavailable
@@ -49,17 +49,23 @@ def _send_all(services: Services, address: str) -> None:
 
 def _send_one(services: Services, row: sa.Row) -> bool:
     """True when the next message may follow."""
-    if not _may_go(services, row):
-        return _closed(services, row, 21610)
+    with reading(services.db) as connection:
+        to = connection.execute(sa.select(addresses).where(addresses.c.address == row.address)).one_or_none()
+    if to is not None and (to.opted_out and FAREWELL not in row.key or to.closed):
+        return _closed(services, row, 21610 if to.opted_out else None)
     if row.state == "sending" and row.tried_at:
         return _look_up(services, row)
+    if row.address.startswith("whatsapp:") and row.content_sid is None and not reactions.open_window(to):
+        return _hold(services, row)
     return _post(services, row)
 
 
-def _may_go(services: Services, row: sa.Row) -> bool:
-    with reading(services.db) as connection:
-        out = connection.scalar(sa.select(addresses.c.opted_out).where(addresses.c.address == row.address))
-    return not out or FAREWELL in row.key
+def _hold(services: Services, row: sa.Row) -> bool:
+    """Outside the 24 hours free text would be refused: keep it until the person writes, and say by template that it waits."""
+    with writing(services.db) as tx:
+        tx.execute(table.update().where(table.c.id == row.id, table.c.state == "waiting").values(state="held"))
+        reactions.invite(tx, services.settings, row.address)
+    return True
 
 
 def _post(services: Services, row: sa.Row) -> bool:
@@ -69,7 +75,7 @@ def _post(services: Services, row: sa.Row) -> bool:
     if not taken:
         return True
     try:
-        sid = twilio.send(services, row.address, row.body, row.media_url, row.token)
+        sid = twilio.send(services, row)
     except SendError as failure:
         return _failed(services, row, failure)
     with writing(services.db) as tx:
@@ -104,10 +110,9 @@ def _failed(services: Services, row: sa.Row, failure: SendError) -> bool:
     if failure.ambiguous:
         _again_in(services, row, LOOK_UP_AFTER, "sending")
         return False
-    _closed(services, row, failure.code)
-    if failure.code in outbox.OPTED_OUT:
-        with writing(services.db) as tx:
-            outbox.opt_out(tx, row.address)
+    with writing(services.db) as tx:
+        outbox.moved(tx, table.c.id == row.id, "failed", code=failure.code)
+        reactions.react(tx, services.settings, row, failure.code)
     return True
 
 

@@ -10,7 +10,9 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 
 import requests
 
@@ -36,10 +38,14 @@ class Call:
     def parsed(self) -> dict | str:
         """The arguments as an object, or the text as it came when it is not one."""
         try:
-            value = json.loads(self.arguments or "{}")
-        except ValueError:
+            value = json.loads(self.arguments or "{}", parse_constant=_no_number)
+        except (ValueError, RecursionError):
             return self.arguments
         return value if isinstance(value, dict) else self.arguments
+
+
+def _no_number(word: str):
+    raise ValueError(f"{word} is no JSON")
 
 
 @dataclass
@@ -61,10 +67,7 @@ def complete(session: requests.Session, url: str, key: str, body: dict, seconds:
                           timeout=(min(CONNECT_SECONDS, seconds), min(SILENCE_SECONDS, seconds))) as response:
             if response.status_code != 200:
                 raise recovery.from_response(response.status_code, _head(response), response.headers)
-            if response.headers.get("Content-Type", "").startswith("text/event-stream"):
-                answer = assembled(_data(_chunks(response, ends, abandoned)))
-            else:
-                answer = whole(b"".join(_chunks(response, ends, abandoned)))
+            answer = _read(_chunks(response, ends, abandoned))
     except Abandoned:
         return None
     except requests.Timeout as problem:
@@ -94,6 +97,16 @@ def _chunks(response: requests.Response, ends: float, abandoned: Callable[[], bo
         yield chunk
 
 
+def _read(chunks: Iterator[bytes]) -> Answer:
+    """A stream of events or one document: told apart by their first byte, because what Content-Type says is not always true."""
+    start = b""
+    while not start and (chunk := next(chunks, None)) is not None:
+        start = chunk.lstrip()
+    if not start or start[:1] in b":deir":  # a comment, data, event, id, retry
+        return assembled(_data(chain([start], chunks)))
+    return whole(b"".join(chain([start], chunks)))
+
+
 def _data(chunks: Iterable[bytes]) -> Iterator[str]:
     """The data of each server-sent event, whatever way the bytes were cut."""
     decoder, pending = codecs.getincrementaldecoder("utf-8")("replace"), ""
@@ -111,39 +124,58 @@ def assembled(data: Iterable[str]) -> Answer:
         if item == "[DONE]":
             ended = True
             break
-        try:
-            event = json.loads(item)
-        except ValueError:
-            continue  # keep-alive words of a router
-        if not isinstance(event, dict):
-            continue
+        event = _event(item)
         if event.get("error"):
             raise recovery.from_error_object(event["error"])
         answer.usage = event.get("usage") or answer.usage
-        for choice in (event.get("choices") or [])[:1]:
-            delta = choice.get("delta") or choice.get("message") or {}
-            text.append(_text(delta.get("content")))
-            for fragment in delta.get("tool_calls") or []:
-                _add(answer.calls, fragment)
-            answer.finish = choice.get("finish_reason") or answer.finish
+        with _of_another_shape():
+            for choice in (event.get("choices") or [])[:1]:
+                delta = choice.get("delta") or choice.get("message") or {}
+                text.append(_text(delta.get("content")))
+                for fragment in delta.get("tool_calls") or []:
+                    _add(answer.calls, fragment)
+                answer.finish = choice.get("finish_reason") or answer.finish
     if answer.finish is None and not (ended and (any(text) or answer.calls)):
         raise ModelError("Network" if not ended else "Malformed", "the model's answer broke off")
     return _checked(answer, "".join(text))
+
+
+def _event(item: str) -> dict:
+    """An event's data, empty when they are the keep-alive words of a router. Raises ModelError for what was an object once."""
+    try:
+        event = json.loads(item)
+    except (ValueError, RecursionError):
+        if item.startswith("{"):
+            raise ModelError("Malformed", "a piece of the model's answer cannot be read") from None
+        event = {}
+    return event if isinstance(event, dict) else {}
+
+
+@contextmanager
+def _of_another_shape() -> Iterator[None]:
+    """Whatever does not look as it should inside an answer makes the answer unusable."""
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError) as problem:
+        raise ModelError("Malformed", f"the model's answer has another shape: {problem}") from problem
 
 
 def _add(calls: list[Call], fragment: dict) -> None:
     """
     Add a fragment of a tool call to the call it belongs to.
 
-    An id that is new begins a call even if its index is not; without an id the index tells, and without either the last one is meant.
+    An id that is new begins a call even if its index is not (unless it brings arguments without a name); without an id the index tells,
+    and without either the last one is meant.
     """
     id, index, function = fragment.get("id"), fragment.get("index"), fragment.get("function") or {}
     known = next((c for c in calls if id and c.id == id), None)
-    if known is None and not id:
-        same = [c for c in calls if index is not None and c.index == index]
+    same = [c for c in calls if index is not None and c.index == index]
+    if known is None and id and same and function.get("arguments") and not function.get("name"):
+        known = same[-1]
+    elif known is None and not id:
         if same:
             known = same[-1]
-        elif index is not None and index < len(calls):
+        elif isinstance(index, int) and index < len(calls):
             known = calls[index]
         elif calls and not (function.get("name") and calls[-1].name):
             known = calls[-1]
@@ -159,24 +191,25 @@ def whole(content: bytes) -> Answer:
     """An answer that was not streamed. Raises ModelError."""
     try:
         body = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ModelError("Malformed", "the model's answer is not JSON") from None
     if isinstance(body, dict) and body.get("error"):
         raise recovery.from_error_object(body["error"])
     choices = body.get("choices") if isinstance(body, dict) else None
-    if not choices or not isinstance(choices[0], dict) or not isinstance(choices[0].get("message"), dict):
+    if not choices:
         raise ModelError("Malformed", "the model's answer has no choices")
-    message = choices[0]["message"]
-    answer = Answer(finish=choices[0].get("finish_reason") or "stop", usage=body.get("usage"))
-    for n, fragment in enumerate(message.get("tool_calls") or []):
-        _add(answer.calls, {"index": n, **fragment})
-    return _checked(answer, _text(message.get("content")))
+    with _of_another_shape():
+        message = choices[0]["message"]
+        answer = Answer(finish=choices[0].get("finish_reason") or "stop", usage=body.get("usage"))
+        for n, fragment in enumerate(message.get("tool_calls") or []):
+            _add(answer.calls, {"index": n, **fragment})
+        return _checked(answer, _text(message.get("content")))
 
 
 def _text(content) -> str:
     """Content as text: a string, null, or a list of parts of which only the text ones are said."""
     if isinstance(content, list):
-        return "".join(p.get("text", "") for p in content if isinstance(p, dict) and p.get("type") in ("text", "output_text"))
+        return "".join(p.get("text") or "" for p in content if isinstance(p, dict) and p.get("type") in ("text", "output_text"))
     return content if isinstance(content, str) else ""
 
 

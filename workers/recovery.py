@@ -88,7 +88,7 @@ def from_response(status: int, body: str, headers: Mapping[str, str]) -> ModelEr
     """The error behind an HTTP answer that is not 200."""
     try:
         content = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         content = {}
     content = content if isinstance(content, dict) else {}
     error = content.get("error") if isinstance(content.get("error"), dict) else {}
@@ -116,7 +116,7 @@ def retry_after(headers: Mapping[str, str], body: Mapping) -> float | None:
     value = headers.get("Retry-After") or headers.get("retry-after")
     if value:
         try:
-            return max(0.0, float(value))
+            return max(0.0, float(value)) if math.isfinite(float(value)) else None
         except ValueError:
             try:
                 return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
@@ -124,7 +124,7 @@ def retry_after(headers: Mapping[str, str], body: Mapping) -> float | None:
                 return None
     error = body.get("error") if isinstance(body.get("error"), dict) else {}
     asked = error.get("retry_after", body.get("retry_after"))
-    return float(math.ceil(asked)) if isinstance(asked, int | float) and not isinstance(asked, bool) and asked >= 0 else None
+    return float(math.ceil(asked)) if isinstance(asked, int | float) and not isinstance(asked, bool) and 0 <= asked < 1e9 else None
 
 
 def shortened(text: str) -> str:

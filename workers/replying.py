@@ -49,9 +49,9 @@ def send(turn: Turn, state: Conversation, key: str, text: str, cause: int, *, al
         event = ReplyQueued(key, text, pages[0] if pages else [], pages[1:], [f.id for f in attached], price, continues)
         if not log.append(tx, turn.conversation, [*also, event], caused_by=cause):
             return False
-        if effect:
-            effect(tx, person)
         if not state.forked:
+            if effect:
+                effect(tx, person)
             _hand_over(tx, turn.conversation, row.address, key, event, media)
             if price:
                 credits.move(tx, person.learner.id, -price, key=f"turn:{turn.conversation}:{key}", counterpart="usage", reason="answer")

@@ -16,10 +16,12 @@ import sqlalchemy as sa
 
 from bot import config, logs, queues
 from bot import services as outside
-from bot.channels import outbox
-from bot.db import conversations, now, reading
+from bot.channels import outbox, sms
+from bot.db import conversations, now, reading, writing
 from bot.errors import Unavailable
+from bot.learners import tasks
 from bot.services import Services
+from bot.texts import say
 from workers.lease import is_held
 
 TICK = 2.0  # seconds
@@ -39,10 +41,22 @@ def sweep(services: Services) -> int:
     for id in awake:
         if not is_held(services.redis, f"turn:{id}") and _first(services, f"turn:{id}"):
             found += queues.wake(services, id)
+    remind(services)
     for address in late:
         if not is_held(services.redis, f"send:{address}") and _first(services, f"send:{address}"):
             found += queues.deliver(services, address)
     return found
+
+
+def remind(services: Services) -> None:
+    """Put the reminders that are due into the outbox; each is written once."""
+    with reading(services.db) as connection:
+        waiting = tasks.due(connection)
+    for task, person in waiting:
+        text = say(person.language, "turn.reminder", number=task.number, title=task.title)
+        with writing(services.db) as tx:
+            outbox.put(tx, person.address, tasks.reminder_key(task), [(sms.dress(text) if person.channel == "sms" else text, None)])
+        queues.deliver(services, person.address)
 
 
 def _first(services: Services, name: str) -> bool:

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from bot.channels import numbers
+from bot.channels import numbers, outbox
 from bot.channels.twilio import Inbound
 from bot.conversation import log
 from bot.conversation.events import HumanInput
@@ -14,7 +14,8 @@ def receive(tx: sa.Connection, inbound: Inbound) -> str | None:
     if not insert_once(tx, received, id=inbound.id, at=now()):
         return None
     row = open_address(tx, inbound.address)
-    tx.execute(addresses.update().where(addresses.c.address == inbound.address).values(heard_at=now()))
+    tx.execute(addresses.update().where(addresses.c.address == inbound.address).values(heard_at=now(), closed=None))
+    outbox.release(tx, inbound.address)
     log.append(tx, row.conversation_id, [HumanInput(
         inbound.id, inbound.text, inbound.channel, inbound.media, inbound.command, inbound.argument, inbound.forwarded, inbound.quoted)])
     return row.conversation_id

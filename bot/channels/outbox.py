@@ -1,9 +1,9 @@
 """
 Messages on their way out. A row is written in the transaction of the event it carries, and then moves forward only.
 
-    waiting -> sending -> accepted -> sent -> delivered -> read        and, from any state before delivered, failed
+    held -> waiting -> sending -> accepted -> sent -> delivered -> read        and, from any state before delivered, failed
 
-`sending` is written before the provider is called: a row found in it may or may not have gone out.
+`held`: until the person writes again (WhatsApp's 24 hours are over). `sending` is written before the provider is called: a row found in it may or may not have gone out.
 """
 
 import secrets
@@ -15,17 +15,27 @@ import sqlalchemy as sa
 from bot.channels import segments
 from bot.db import addresses, insert_once, now, outbox
 
-ORDER = ("waiting", "sending", "accepted", "sent", "delivered", "read")
-BEFORE = {state: ORDER[:n] for n, state in enumerate(ORDER)} | {"failed": ORDER[:4]}
-OPTED_OUT = {21610, 63014, 30004}  # error codes that mean: this person does not want our messages
+ORDER = ("held", "waiting", "sending", "accepted", "sent", "delivered", "read")
+OPEN = ORDER[:3]  # not handed over yet
+BEFORE = {state: ORDER[:n] for n, state in enumerate(ORDER)} | {"failed": ORDER[:5]}
 
 
 def put(tx: sa.Connection, address: str, key: str, messages: Sequence[tuple[str, str | None]], conversation: str | None = None) -> None:
     """Queue (body, media address) messages; *key* names what they carry, and a key is queued once."""
     for n, (body, media_url) in enumerate(messages):
-        insert_once(tx, outbox, token=secrets.token_urlsafe(12), key=f"{key}:{n}", conversation_id=conversation, address=address, body=body,
-                    media_url=media_url, segments=segments.segments(body) if not address.startswith("whatsapp:") else 1,
-                    state="waiting", attempts=0, due_at=now(), created_at=now())
+        put_row(tx, key=f"{key}:{n}", address=address, body=body, media_url=media_url, conversation_id=conversation)
+
+
+def put_row(tx: sa.Connection, *, key: str, address: str, body: str, **more) -> None:
+    """Queue one message, once for each *key*."""
+    count = 1 if address.startswith("whatsapp:") else segments.segments(body)
+    insert_once(tx, outbox, **{"token": secrets.token_urlsafe(12), "key": key[:120], "address": address, "body": body, "segments": count,
+                               "state": "waiting", "attempts": 0, "due_at": now(), "created_at": now(), **more})
+
+
+def release(tx: sa.Connection, address: str) -> None:
+    """The person has written: what was held until then may go."""
+    tx.execute(outbox.update().where(outbox.c.address == address, outbox.c.state == "held").values(state="waiting", due_at=now()))
 
 
 def head(connection: sa.Connection, address: str) -> sa.Row | None:
@@ -57,4 +67,4 @@ def moved(tx: sa.Connection, where: sa.ColumnElement, state: str, sid: str | Non
 def opt_out(tx: sa.Connection, address: str) -> None:
     """Nothing more is sent to *address*, and what waits for it is dropped."""
     tx.execute(addresses.update().where(addresses.c.address == address).values(opted_out=True))
-    moved(tx, (outbox.c.address == address) & outbox.c.state.in_(("waiting", "sending")), "failed", code=21610)
+    moved(tx, (outbox.c.address == address) & outbox.c.state.in_(OPEN), "failed", code=21610)

@@ -157,15 +157,17 @@ def client(settings: Settings):
     return Client(settings.twilio_account_sid, tokens(settings)[0], http_client=Http(timeout=TIMEOUT))
 
 
-def send(services, address: str, body: str, media_url: str | None, token: str) -> str:
-    """Hand one message to Twilio and return its sid. Raises SendError."""
+def send(services, row) -> str:
+    """Hand one message of the outbox to Twilio and return its sid. Raises SendError."""
     settings = services.settings
-    how = sender_for(settings, address) | {"status_callback": f"{settings.public_url}{STATUS}?m={token}"}
-    if body:
-        how["body"] = body
-    if media_url:
-        how["media_url"] = [media_url]
-    return _called(lambda: services.twilio.messages.create(to=address, **how)).sid
+    how = sender_for(settings, row.address) | {"status_callback": f"{settings.public_url}{STATUS}?m={row.token}"}
+    if row.content_sid:
+        how["content_sid"] = row.content_sid
+    elif row.body:
+        how["body"] = row.body
+    if row.media_url:
+        how["media_url"] = [row.media_url]
+    return _called(lambda: services.twilio.messages.create(to=row.address, **how)).sid
 
 
 def find(services, address: str, body: str, since: datetime, known: set[str]) -> str | None:

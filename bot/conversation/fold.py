@@ -136,7 +136,7 @@ def apply(c: Conversation, logged: Logged) -> Conversation:
         case ProgressTold():
             return c
         case Forked():
-            return replace(c, forked=True)
+            return replace(c, forked=True, failures=())  # its own model has not failed yet
         case _:
             assert_never(event)
 

@@ -6,8 +6,10 @@ PostgreSQL too; on SQLite the writing transaction is that lock. An event that is
 whole append a no-op: a webhook was retried, or another worker was here first.
 """
 
+import math
 import uuid
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -90,10 +92,24 @@ def append(tx: sa.Connection, conversation: str, new: Sequence[Event], caused_by
     first = row.last_seq + 1
     tx.execute(WRITE, [
         {"conversation_id": conversation, "seq": seq, "kind": type(event).__name__, "id": event.id, "at": moment,
-         "caused_by": caused_by if seq == first else first, "correlation_id": correlation or turn, "payload": payload(event)}
+         "caused_by": caused_by if seq == first else first, "correlation_id": correlation or turn, "payload": _storable(payload(event))}
         for seq, event in enumerate(new, first)])
     tx.execute(ADVANCE, {"of": conversation, "last": row.last_seq + len(new), "in_turn": turn, "since": row.awake_since or moment})
     return True
+
+
+def _storable(value: Any) -> Any:
+    """Without what no database keeps as JSON: NUL, half of a pair of surrogates, numbers that are none."""
+    match value:
+        case str():
+            return value.replace("\0", "").encode("utf-8", "replace").decode()
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {_storable(k): _storable(v) for k, v in value.items()}
+        case list() | tuple():
+            return [_storable(v) for v in value]
+    return value
 
 
 def _any_known(tx: sa.Connection, conversation: str, new: Iterable[Event]) -> bool:

@@ -50,6 +50,9 @@ def _unexpected(state: Conversation, event) -> dict | None:
             known = any(event.id == x["id"] for e in state.view for x in e.get("calls", ()))
             return None if known else {"expected": "a result of a recorded call", "got": event.id}
         case ReplyQueued(id=id) if id.startswith(("reply:", "quiz:", "stopped:", "refused:", "expired:", "background:")):
-            waiting = [r["key"] for r in state.unsent]
-            return None if id in waiting else {"expected": waiting, "got": id}
+            waiting = {r["key"]: r for r in state.unsent}
+            if id not in waiting:
+                return {"expected": list(waiting), "got": id}
+            text = waiting[id].get("text", event.text)  # what a reply of ours says stands in the catalogue, which may be edited
+            return None if event.text == text else {"expected": text, "got": event.text}
     return None

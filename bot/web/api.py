@@ -28,7 +28,8 @@ blueprint = Blueprint("api", __name__, url_prefix="/api")
 @blueprint.before_request
 def bearer() -> None:
     kind, _, token = request.headers.get("Authorization", "").partition(" ")
-    if kind.lower() != "bearer" or not hmac.compare_digest(token.encode(), services().settings.operator_token.encode()):
+    ours = services().settings.operator_token
+    if not ours or kind.lower() != "bearer" or not hmac.compare_digest(token.encode(), ours.encode()):
         abort(401, "send Authorization: Bearer OPERATOR_TOKEN")
 
 
@@ -46,9 +47,24 @@ def number(name: str, default: int | None, least: int = 0) -> int | None:
     value = request.args.get(name)
     if value is None:
         return default
-    if not value.isdecimal() or int(value) < least or int(value) > 2**31:
+    found = whole(value)
+    if found is None or found < least:
         abort(400, f"{name} must be a whole number of at least {least}")
-    return int(value)
+    return found
+
+
+def whole(value: str) -> int | None:
+    """The whole number that *value* is, or None; one that is too long to be a seq is none."""
+    return int(value) if value.isdecimal() and len(value) < 10 else None
+
+
+def asked() -> dict:
+    """The JSON object of the request's body, empty when it is none."""
+    try:
+        wanted = request.get_json(silent=True)
+    except RecursionError:  # brackets inside brackets without end
+        wanted = None
+    return wanted if isinstance(wanted, dict) else {}
 
 
 @blueprint.get("/conversations")
@@ -83,8 +99,8 @@ def _about(row: sa.Row) -> dict:
 def list_events(row: sa.Row):
     after, limit = number("after", 0), min(number("limit", PAGE, 1), LARGEST_PAGE)
     if "text/event-stream" in request.headers.get("Accept", ""):
-        last = request.headers.get("Last-Event-ID", "")
-        return Response(_stream(row.id, int(last) if last.isdecimal() else after), mimetype="text/event-stream",
+        last = whole(request.headers.get("Last-Event-ID", ""))
+        return Response(_stream(row.id, after if last is None else last), mimetype="text/event-stream",
                         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
     with reading(services().db) as connection:
         events = log.read(connection, row.id, after=after, limit=limit + 1)
@@ -136,8 +152,7 @@ def state(row: sa.Row):
 @blueprint.post("/conversations/<id>/fork")
 @found
 def begin_fork(row: sa.Row):
-    wanted = request.get_json(silent=True)
-    at, model = (wanted.get("at"), wanted.get("model")) if isinstance(wanted, dict) else (None, None)
+    at, model = asked().get("at"), asked().get("model")
     if not isinstance(at, int) or isinstance(at, bool) or not 1 <= at <= row.last_seq:
         abort(400, f"at must be the seq of an event, from 1 to {row.last_seq}")
     if model is not None and (not isinstance(model, str) or not model.strip() or len(model) > 200):
@@ -151,8 +166,9 @@ def begin_fork(row: sa.Row):
 @blueprint.post("/conversations/<id>/replay")
 @found
 def replay(row: sa.Row):
-    wanted = request.get_json(silent=True)
-    strict = wanted.get("strict", True) if isinstance(wanted, dict) else True
+    strict = asked().get("strict", True)
+    if not isinstance(strict, bool):
+        abort(400, "strict must be true or false")
     with reading(services().db) as connection:
         events = log.read(connection, row.id)
-    return jsonify(asdict(replayed(events, services().settings.context_tokens, strict=bool(strict))))
+    return jsonify(asdict(replayed(events, services().settings.context_tokens, strict=strict)))

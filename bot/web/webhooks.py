@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from flask import Blueprint, Response, request
 
 from bot import queues
-from bot.channels import inbox, numbers, outbox, twilio
+from bot.channels import inbox, numbers, outbox, reactions, twilio
 from bot.db import outbox as table
 from bot.db import writing
 from bot.web.context import services
@@ -45,9 +45,9 @@ def status() -> Response:
         return _empty()
     where = (table.c.token == token) | (table.c.provider_sid == news.sid)
     with writing(services().db) as tx:
-        if outbox.moved(tx, where, news.state, news.sid or None, news.code) and news.state == "failed" and news.code in outbox.OPTED_OUT:
-            for address in tx.scalars(sa.select(table.c.address).where(where)):
-                outbox.opt_out(tx, address)
+        if outbox.moved(tx, where, news.state, news.sid or None, news.code) and news.state == "failed":
+            for row in tx.execute(sa.select(table).where(where)).all():
+                reactions.react(tx, services().settings, row, news.code)
     return _empty()
 
 

@@ -17,7 +17,7 @@ import struct
 import sys
 from pathlib import Path
 
-from bot import sandbox_watch, seccomp
+from bot.sandbox import seccomp, watch
 
 CREATE, ADD, RESTRICT = 444, 445, 446  # the same on all processors
 LEAST_ABI = 3  # from which on truncating is a right of its own
@@ -49,7 +49,7 @@ def main() -> None:
             _become_bash(folder, uid, processes, seconds, command)
         code = _wait(child)
     finally:
-        sandbox_watch.end(os.getpid())
+        watch.end(os.getpid())
         shutil.rmtree(folder, ignore_errors=True)  # also when the one who asked was killed
     sys.exit(code)
 
@@ -119,6 +119,3 @@ def _checked(result: int) -> int:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return result
 
-
-if __name__ == "__main__":
-    main()

@@ -2,8 +2,8 @@
 One shell command in isolation: no network, nothing of this machine but its programs, no environment, a writable folder that vanishes.
 
 There are two ways, tried in this order:
-- a box made by bubblewrap (sandbox_bwrap.py), where namespaces can be had: with its own view of /proc, or, in a container, without
-- a jail of another user, Landlock and seccomp (sandbox_landlock.py), for root in a container that forbids namespaces
+- a box made by bubblewrap (bwrap.py), where namespaces can be had: with its own view of /proc, or, in a container, without
+- a jail of another user, Landlock and seccomp (landlock.py), for root in a container that forbids namespaces
 
 Which of them holds is found out by trying, once in a process: a probe runs inside and looks for what must not be there. Where none holds,
 nothing is ever run. The limits: 30 seconds on the wall, then every process is killed; address space, processing time, open files and file
@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from bot import sandbox_bwrap, sandbox_landlock, sandbox_watch, seccomp
+from bot.sandbox import bwrap, landlock, seccomp, watch
 from bot.errors import ToolError
 
 SECONDS = 30
@@ -86,7 +86,7 @@ def _missing(way: str) -> str | None:
     if way == "jail":
         if os.geteuid() != 0:
             return "only root can make it"
-        if sandbox_landlock.abi() < sandbox_landlock.LEAST_ABI:
+        if landlock.abi() < landlock.LEAST_ABI:
             return "the kernel's Landlock is too old or switched off"
     needed = ("nice", "bash") if way == "jail" else ("bwrap", "prlimit", "setpriv", "nice", "bash")
     missing = [name for name in needed if shutil.which(name) is None]
@@ -127,28 +127,28 @@ def _in_box(command: str, hidden: Sequence[Path], with_proc: bool, seconds: floa
         with os.fdopen(program, "wb") as end:
             end.write(seccomp.program())
         inside = ["prlimit", *LIMITS, "--", "bash", "-c", command]
-        process = _start(sandbox_bwrap.arguments(inside, hidden, with_proc, filter), environment, filter)
+        process = _start(bwrap.arguments(inside, hidden, with_proc, filter), environment, filter)
     finally:
         os.close(filter)
     try:
-        out, err, stopped = sandbox_watch.listen(process, seconds, sandbox_watch.Namespace(process.pid).over)
+        out, err, stopped = watch.listen(process, seconds, watch.Namespace(process.pid).over)
     finally:
         _kill(process)  # the first process of the box dies with bubblewrap, and the kernel ends every other with that one
     return process.returncode, out, err, stopped
 
 
 def _in_jail(command: str, hidden: Sequence[Path], with_proc: bool, seconds: float, environment: dict[str, str]) -> tuple:
-    if below := sandbox_bwrap.below_usr(hidden):
+    if below := bwrap.below_usr(hidden):
         raise ToolError(f"Commands cannot be run on this server: {below[0]} would be visible. Nothing was run.")
     folder = Path(tempfile.mkdtemp(prefix="palabre-box-"))
     try:
         uid = _free_uid()
-        process = _start(["nice", "-n", "10", sys.executable, "-I", "-m", "bot.sandbox_landlock", str(folder), str(uid), str(PROCESSES),
-                          str(SECONDS), command], environment)
+        jailer = [sys.executable, "-I", "-c", "from bot.sandbox.landlock import main; main()"]
+        process = _start(["nice", "-n", "10", *jailer, str(folder), str(uid), str(PROCESSES), str(SECONDS), command], environment)
         try:
-            out, err, stopped = sandbox_watch.listen(process, seconds, sandbox_watch.Descendants(process.pid, folder).over)
+            out, err, stopped = watch.listen(process, seconds, watch.Descendants(process.pid, folder).over)
         finally:
-            sandbox_watch.end(process.pid)
+            watch.end(process.pid)
             _kill(process)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -158,12 +158,12 @@ def _in_jail(command: str, hidden: Sequence[Path], with_proc: bool, seconds: flo
 def _free_uid() -> int:
     """A user that owns no process."""
     taken = set()
-    for pid in sandbox_watch.processes():
+    for pid in watch.processes():
         try:
             taken.add(os.stat(f"/proc/{pid}").st_uid)
         except OSError:
             continue
-    return secrets.choice([uid for uid in sandbox_bwrap.UIDS if uid not in taken])
+    return secrets.choice([uid for uid in bwrap.UIDS if uid not in taken])
 
 
 def _start(line: list[str], environment: dict[str, str], *passed: int) -> subprocess.Popen:

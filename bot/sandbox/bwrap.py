@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.sandbox_watch import FOLDER_BYTES
+from bot.sandbox.watch import FOLDER_BYTES
 
 UIDS = range(65100, 65500)  # reserved by Debian policy, so nobody's; one is drawn for each call when we are root
 SYSTEM = ("bin", "sbin", "lib", "lib64", "lib32")
