@@ -276,12 +276,17 @@ def insert_once(tx: sa.Connection, table: sa.Table, **values) -> bool:
     return tx.execute(made, execution_options={"preserve_rowcount": True}).rowcount == 1  # without it an insert counts -1 on PostgreSQL
 
 
+def counted_today(connection: sa.Connection, who: str, what: str, day) -> int:
+    """The present value of a daily counter."""
+    return connection.scalar(sa.select(daily.c.count).where(daily.c.who == who, daily.c.what == what, daily.c.day == day)) or 0
+
+
 def count_today(tx: sa.Connection, who: str, what: str, day, add: int = 1) -> int:
     """Add to a daily counter and return its new value."""
     insert_once(tx, daily, who=who, what=what, day=day, count=0)
     here = (daily.c.who == who) & (daily.c.what == what) & (daily.c.day == day)
     tx.execute(daily.update().where(here).values(count=daily.c.count + add))
-    return tx.scalar(sa.select(daily.c.count).where(here))
+    return counted_today(tx, who, what, day)
 
 
 class Unit:

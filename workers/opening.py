@@ -6,7 +6,7 @@ from bot.channels import numbers
 from bot.conversation import log
 from bot.conversation.events import TurnStarted
 from bot.conversation.fold import Conversation
-from bot.db import count_today, writing
+from bot.db import count_today, counted_today, writing
 from bot.learners import accounts, credits, memories
 from workers.context import Turn
 
@@ -33,7 +33,7 @@ def _refusal(tx: sa.Connection, person: accounts.Person, settings) -> str | None
         return "opted_out"
     if person.learner:
         return "no_credits" if credits.balance(tx, person.learner.id) < credits.TURN_PRICE else None
-    answered = count_today(tx, person.address, "answers", person.today(), add=0)
+    answered = counted_today(tx, person.address, "answers", person.today())
     return "guest_limit" if answered >= settings.guest_messages_per_day else None
 
 

@@ -23,18 +23,22 @@ def judge(turn: Turn, state: Conversation, input: dict, quiz: dict) -> None:
         return
     choice = quizzes.read(input["text"], quiz)
     if not 0 <= choice < len(sealed["options"]):
-        text = say(language, "quiz_verdict.out_of_range", last=len(sealed['options'])) + "\n\n" + quizzes.prompt(quiz, language)
+        text = say(language, "quiz_verdict.out_of_range", last=len(sealed["options"])) + "\n\n" + quizzes.prompt(quiz, language)
         replying.send(turn, state, f"again:{input['id']}", text, input["seq"])
         return
     correct = choice == sealed["correct"]
-    answered = QuizAnswered(quiz["call"], quiz["call"], choice, correct, input["id"], note(sealed, choice) if services.settings.quiz_follow_up else "")
+    told = note(sealed, choice) if services.settings.quiz_follow_up else ""
+    answered = QuizAnswered(quiz["call"], quiz["call"], choice, correct, input["id"], told)
     right = sealed["options"][sealed["correct"]]
     text = say(language, "quiz_verdict.right" if correct else "quiz_verdict.wrong", answer=f"{sealed['correct'] + 1}) {right}")
 
-    def record(tx, person) -> None:
-        progress.record(tx, key=f"quiz:{turn.conversation}:{quiz['call']}", owner=person.owner, kind="quiz", correct=correct, topic=quiz["question"])
+    owner, key = state.profile.get("owner", turn.row.address), f"quiz:{turn.conversation}:{quiz['call']}"
 
-    if replying.send(turn, state, f"verdict:{quiz['call']}", f"{text}\n{sealed['explanation']}", input["seq"], also=(answered,), effect=record):
+    def record(tx) -> None:
+        progress.record(tx, key=key, owner=owner, kind="quiz", correct=correct, topic=quiz["question"])
+
+    verdict = f"{text}\n{sealed['explanation']}"
+    if replying.send(turn, state, f"verdict:{quiz['call']}", verdict, input["seq"], also=(answered,), effect=record):
         quizzes.forget(services.redis, turn.conversation, quiz["call"])
 
 

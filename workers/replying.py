@@ -8,8 +8,8 @@ from bot.channels import outbox, sms, whatsapp
 from bot.conversation import log
 from bot.conversation.events import Event, ReplyQueued
 from bot.conversation.fold import Conversation
-from bot.db import writing
-from bot.learners import accounts, credits, files, quizzes
+from bot.db import reading, writing
+from bot.learners import credits, files, quizzes
 from bot.texts import say
 from workers.context import Turn
 
@@ -37,25 +37,30 @@ def send(turn: Turn, state: Conversation, key: str, text: str, cause: int, *, al
     Log *also* and the ReplyQueued *key*, and put its first page into the outbox; False if it was queued before.
 
     final: the answer of a turn, which costs a credit. attach: send the files made in this turn along. pages: already dressed ones.
-    effect(tx, person): what else is written in the same transaction.
+    effect(tx): what else is written in the same transaction.
     """
-    services, row = turn.services, turn.row
+    services, row, language = turn.services, turn.row, state.profile.get("language", "fr")
+    owner = state.profile.get("owner", row.address)
+    attached = _made(turn, owner, state.files) if attach and state.files else []
+    shown, media = _with_files(services.settings, row.channel, text, attached)
+    pages = pages if pages is not None else [list(p) for p in CHANNELS[row.channel].pages(shown, language)]
+    price = credits.TURN_PRICE if final and owner.startswith("learner:") and not state.forked else 0
+    event = ReplyQueued(key, text, pages[0] if pages else [], pages[1:], [f.id for f in attached], price, continues)
     with writing(services.db) as tx:
-        person = accounts.person(tx, row.address)
-        attached = files.owned(tx, person.owner, list(state.files)) if attach else []
-        shown, media = _with_files(services.settings, row.channel, text, attached)
-        pages = pages if pages is not None else [list(p) for p in CHANNELS[row.channel].pages(shown, state.profile.get("language", "fr"))]
-        price = credits.TURN_PRICE if final and person.learner and not state.forked else 0
-        event = ReplyQueued(key, text, pages[0] if pages else [], pages[1:], [f.id for f in attached], price, continues)
         if not log.append(tx, turn.conversation, [*also, event], caused_by=cause):
             return False
         if not state.forked:
             if effect:
-                effect(tx, person)
+                effect(tx)
             _hand_over(tx, turn.conversation, row.address, key, event, media)
             if price:
-                credits.move(tx, person.learner.id, -price, key=f"turn:{turn.conversation}:{key}", counterpart="usage", reason="answer")
+                credits.move(tx, owner.removeprefix("learner:"), -price, key=f"turn:{turn.conversation}:{key}", counterpart="usage", reason="answer")
     return True
+
+
+def _made(turn: Turn, owner: str, ids: tuple[str, ...]) -> list[sa.Row]:
+    with reading(turn.services.db) as connection:
+        return files.owned(connection, owner, list(ids))
 
 
 def _hand_over(tx: sa.Connection, conversation: str, address: str, key: str, event: ReplyQueued, media: list[str]) -> None:

@@ -136,6 +136,8 @@ def repair(messages: list[dict]) -> list[dict]:
 def _merged(messages: list[dict]) -> list[dict]:
     found: list[dict] = []
     for message in messages:
+        if "tool_calls" in message and not message["tool_calls"]:
+            message = {k: v for k, v in message.items() if k != "tool_calls"}
         if message["role"] == "assistant" and not message.get("content") and not message.get("tool_calls"):
             continue
         if found and message["role"] == found[-1]["role"] and message["role"] in ("user", "assistant"):

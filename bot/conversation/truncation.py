@@ -9,8 +9,11 @@ import json
 import re
 from typing import Any
 
+import regex
+
 PAGE, FILE, OUTPUT, HIT, HITS = 8000, 8000, 4000, 1500, 5
 OTHER = 8000
+LONGEST_SIGN = 64  # characters that may make up one visible sign
 MARK, SHORT_MARK = "\n[...tronqué]", "..."
 UNTRUSTED = {"web_search", "browse_url", "read_user_file", "search_user_files"}
 OPEN, CLOSE = "<donnees_non_fiables>", "</donnees_non_fiables>"
@@ -55,12 +58,7 @@ def cut_text(text: str, limit: int, mark: str) -> str:
     """The first *limit* characters and *mark*, or *text* as it is; what belongs to one visible sign is not torn apart."""
     if len(text) <= limit:
         return text
-    end = limit
-    while end > 0 and (_joins(text[end]) or text[end - 1] == "\u200d"):
-        end -= 1
-    return text[:end or limit] + mark
-
-
-def _joins(character: str) -> bool:
-    """Whether a character belongs to the one before it: accents, variation selectors, skin tones, joiners."""
-    return bool(re.match("[\u0300-\u036f\u200d\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff]", character))
+    start = max(0, limit - LONGEST_SIGN)
+    begins = [start + sign.start() for sign in regex.finditer(r"\X", text[start:limit + LONGEST_SIGN])]
+    whole = [b for b in begins if b <= limit and (b > start or start == 0)]
+    return text[:whole[-1] if whole else limit] + mark

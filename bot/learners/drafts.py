@@ -6,7 +6,7 @@ A draft's number counts the person's drafts from 1; it stays the same whatever h
 
 import sqlalchemy as sa
 
-from bot.db import count_today, drafts, insert_once, now, reading, writing
+from bot.db import count_today, counted_today, drafts, insert_once, now, reading, writing
 from bot.documents.clean import clean
 from bot.errors import ToolError
 from bot.learners import files, mail
@@ -56,7 +56,7 @@ def send(services: Services, person: Person, number: int) -> str:
     if row is None:
         return "none"
     with writing(services.db) as tx:
-        if count_today(tx, person.owner, "draft", person.today(), add=0) >= SENT_PER_DAY:
+        if counted_today(tx, person.owner, "draft", person.today()) >= SENT_PER_DAY:
             return "limit"
         mine = (drafts.c.id == row.id) & drafts.c.sent_at.is_(None)
         if not tx.execute(drafts.update().where(mine).values(sent_at=now())).rowcount:
