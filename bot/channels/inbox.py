@@ -6,7 +6,10 @@ from bot.channels import numbers, outbox
 from bot.channels.twilio import Inbound
 from bot.conversation import log
 from bot.conversation.events import HumanInput
-from bot.db import addresses, conversations, insert_once, now, received
+from bot.db import addresses, conversations, events, insert_once, now, received
+from bot.db import outbox as table
+
+QUOTED = 300  # characters of a quoted message that the model is shown
 
 
 def receive(tx: sa.Connection, inbound: Inbound) -> str | None:
@@ -17,8 +20,21 @@ def receive(tx: sa.Connection, inbound: Inbound) -> str | None:
     tx.execute(addresses.update().where(addresses.c.address == inbound.address).values(heard_at=now(), closed=None))
     outbox.release(tx, inbound.address)
     log.append(tx, row.conversation_id, [HumanInput(
-        inbound.id, inbound.text, inbound.channel, inbound.media, inbound.command, inbound.argument, inbound.forwarded, inbound.quoted)])
+        inbound.id, inbound.text, inbound.channel, inbound.media, inbound.command, inbound.argument, inbound.forwarded,
+        _quoted(tx, inbound))])
     return row.conversation_id
+
+
+def _quoted(tx: sa.Connection, inbound: Inbound) -> str | None:
+    """The beginning of the message that this one answers: one of ours, or the person's own."""
+    if not inbound.quoted:
+        return None
+    ours = tx.scalar(sa.select(table.c.body).where(table.c.address == inbound.address, table.c.provider_sid == inbound.quoted))
+    if ours is None:
+        own = sa.select(events.c.payload).where(events.c.kind == "HumanInput", events.c.id == inbound.quoted, events.c.conversation_id.in_(
+            sa.select(conversations.c.id).where(conversations.c.address == inbound.address)))
+        ours = (tx.scalar(own) or {}).get("text")
+    return ours[:QUOTED] if ours else None
 
 
 def open_address(tx: sa.Connection, address: str) -> sa.Row:

@@ -97,8 +97,22 @@ def _text(form: Mapping[str, str], whatsapp: bool) -> str:
         chosen = form.get("ButtonPayload") or form.get("ListId") or ""
         if quiz := re.fullmatch(r"quiz:[\w-]+:(\d)", chosen):
             return quiz[1]
-        return form.get("ButtonText") or form.get("ListTitle") or form.get("Body", "")
+        return form.get("ButtonText") or form.get("ListTitle") or _described(form)
     return form.get("Body", "")
+
+
+TYPES = {"reaction": "réaction à un message", "contacts": "contact partagé", "unsupported": "message d'un genre qui ne peut pas être lu ici",
+         "interactive": "réponse à un formulaire"}
+
+
+def _described(form: Mapping[str, str]) -> str:
+    """The text, and in brackets what came that is neither text nor a file."""
+    body = form.get("Body", "")
+    if form.get("Latitude") and form.get("Longitude"):
+        place = " ".join(form[k] for k in ("Label", "Address") if form.get(k))
+        return f"[position partagée : {place} ({form['Latitude']}, {form['Longitude']})] {body}"
+    kind = TYPES.get(form.get("MessageType", ""))
+    return f"[{kind}] {body}" if kind else body
 
 
 def _media(form: Mapping[str, str]) -> list[dict]:

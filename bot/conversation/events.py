@@ -23,7 +23,7 @@ class HumanInput:
     command: str | None = None  # a control word: it was the whole message (bot/channels/words.py)
     argument: str | None = None
     forwarded: bool = False
-    quoted: str | None = None  # provider id of the message it answers
+    quoted: str | None = None  # the beginning of the message it answers
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,6 +155,7 @@ def _heard(c: Conversation, seq: int, event: HumanInput, at: str) -> Conversatio
     entry = {"is": "human", "seq": seq, "id": event.id, "text": event.text, "media": event.media}
     c = replace(c, unfetched=(*c.unfetched, {"seq": seq, "id": event.id, "media": event.media})) if event.media else c
     entry |= {"forwarded": True} if event.forwarded else {}
+    entry |= {"quoted": event.quoted} if event.quoted else {}
     return replace(c, view=(*c.view, entry), heard=seq, spoken=seq, asked=0, failures=(), empties=0, partial="", resting={}, told_at=at, last_id=event.id, quiz_over=False,
                    limit=c.profile.get("limits", {}).get("iterations", c.limit))
 

@@ -96,6 +96,7 @@ def _message(entry: dict) -> dict:
 
 def _said(entry: dict) -> Any:
     text = truncation.fence(entry["text"]) if entry.get("forwarded") else entry["text"]
+    text = f"[en réponse à : « {entry['quoted']} »]\n{text}" if entry.get("quoted") else text
     text = "\n".join(x for x in (text, *(_attached(m) for m in entry["media"])) if x.strip()) or EMPTY
     pictures = [{"type": "image_url", "image_url": {"url": f"media:{m['file_id']}"}} for m in entry["media"] if is_picture(m)]
     return [{"type": "text", "text": text}, *pictures] if pictures else text
