@@ -8,6 +8,7 @@ from bot.conversation import log, snapshots
 from bot.conversation.fold import Conversation, fold
 from bot.conversation.steps import (
     AskModel,
+    Compact,
     FetchMedia,
     GiveUpTool,
     JudgeQuiz,
@@ -22,7 +23,7 @@ from bot.conversation.steps import (
 from bot.db import now, reading, writing
 from bot.learners import quizzes
 from bot.services import Services
-from workers import answering, delivery, fetching, opening, pacing, quizzing, replying, running, stopping, words
+from workers import answering, compacting, delivery, fetching, opening, pacing, quizzing, replying, running, stopping, words
 from workers.context import Turn
 
 SPEAKING = (Obey, QueueReply, JudgeQuiz)  # steps that put something into the outbox
@@ -93,6 +94,8 @@ def perform(step: Step, turn: Turn, state: Conversation) -> None:
             opening.open_turn(turn, state, at)
         case FetchMedia(message):
             fetching.fetch(turn, state, message)
+        case Compact(cut):
+            compacting.compact(turn, state, cut)
         case AskModel():
             answering.ask(turn, state, step)
         case RunTool(call):

@@ -6,7 +6,7 @@ from bot.channels import numbers
 from bot.conversation import log
 from bot.conversation.events import TurnStarted
 from bot.conversation.fold import Conversation
-from bot.db import count_today, counted_today, writing
+from bot.db import count_today, counted_today, now, writing
 from bot.learners import accounts, credits, memories
 from workers.context import Turn
 
@@ -39,12 +39,13 @@ def _refusal(tx: sa.Connection, person: accounts.Person, settings) -> str | None
 
 def _profile(tx: sa.Connection, person: accounts.Person, settings) -> dict:
     """What the prompt is made of: kept in the log, so that the prompt can be made again years later."""
-    learner, today = person.learner, person.today()
+    learner, moment = person.learner, person.local(now())
     found = {
         "mode": person.mode, "language": person.language, "country": numbers.country(person.address),
-        "today": f"{DAYS[today.weekday()]} {today.isoformat()}",
-        "limits": {"iterations": settings.max_iterations, "extended": settings.max_iterations_extended},
+        "today": f"{DAYS[moment.weekday()]} {moment.date().isoformat()}", "weekday": moment.weekday(), "hour": moment.hour,
+        "limits": {"iterations": settings.max_iterations, "extended": settings.max_iterations_extended,
+                   "context": settings.context_tokens},
         "owner": person.owner, "name": learner and learner.name, "grade": learner and learner.grade,
         "facts": [row.fact for row in memories.facts(tx, person.owner)] if learner else [],
     }
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in found.items() if value not in (None, "", [])}

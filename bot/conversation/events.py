@@ -167,6 +167,15 @@ class ProgressTold:
 
 
 @dataclass(frozen=True, slots=True)
+class Compacted:
+    """The older part of the conversation, told in a summary. id: seq of the first entry that stays as it is."""
+
+    id: str
+    summary: str
+    model: str | None = None  # None: made without one
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyQueued:
     """What the person gets, handed to the outbox in the same transaction. id: what it carries (see fold.Reply)."""
 
@@ -206,7 +215,7 @@ class Forked:
 
 Event = (
     HumanInput | MediaRead | TurnStarted | ModelRequest | ModelReply | ToolCall | ToolStarted | ToolResult | QuizAnswered | QuizExpired
-    | BudgetExtended | Error | TurnStopped | MovedToBackground | ProgressTold | ReplyQueued | Unanswered | ConversationEnded | Forked
+    | BudgetExtended | Error | TurnStopped | MovedToBackground | ProgressTold | Compacted | ReplyQueued | Unanswered | ConversationEnded | Forked
 )
 KINDS = {kind.__name__: kind for kind in Event.__args__}
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import assert_never
 
-from bot.conversation import truncation
+from bot.conversation import compaction, truncation
 from bot.conversation.events import (
     BudgetExtended,
+    Compacted,
     ConversationEnded,
     Error,
     Forked,
@@ -135,6 +136,10 @@ def apply(c: Conversation, logged: Logged) -> Conversation:
             return _done_with(c, event.id)
         case ProgressTold():
             return c
+        case Compacted():
+            kept = tuple(e for e in c.view if e["seq"] >= int(event.id))
+            summary = {"is": "note", "seq": int(event.id) - 1, "text": f"{compaction.HEAD}\n{event.summary}"}
+            return replace(c, view=(summary, *kept))
         case Forked():
             return replace(c, forked=True, failures=())  # its own model has not failed yet
         case _:

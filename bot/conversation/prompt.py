@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bot.conversation import truncation
+from bot.conversation import layers, truncation
 from bot.conversation.events import ModelRequest
 from bot.conversation.fold import Conversation, upto_of
 
@@ -33,7 +33,7 @@ def build(c: Conversation, upto: int | None = None, budget: int = 24000, note: s
     messages = [_message(e) for e in entries]
     messages += [{"role": "assistant", "content": partial}] if partial else []
     messages += [{"role": "user", "content": note}] if note else []
-    return [{"role": "system", "content": system(c)}, *fit(repair(messages), budget)]
+    return [{"role": "system", "content": system(c, upto)}, *fit(repair(messages), budget)]
 
 
 def of_request(c: Conversation, request: ModelRequest, budget: int) -> list[dict]:
@@ -59,11 +59,11 @@ def layer(name: str) -> str:
     return (LAYERS / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
-def system(c: Conversation) -> str:
-    """What never changes comes first, so that a provider can keep it in its cache."""
+def system(c: Conversation, upto: int | None = None) -> str:
+    """Who the tutor is, the mode, the channel, the class, the subject, and what is known of the person."""
     who = c.profile
-    mode = who.get("mode", "guest")
-    parts = [layer("tutor"), layer(f"mode_{mode}"), layer(f"channel_{c.channel or 'whatsapp'}")]
+    said = [e["text"] for e in c.view if e["is"] == "human" and (upto is None or e["seq"] <= upto)]
+    parts = [layer(name) for name in layers.chosen(who, c.channel, said)]
     about = [f"- {label} : {who[key]}" for key, label in ABOUT if who.get(key)]
     parts.append("\n".join(["# La personne", *about]))
     if who.get("facts"):

@@ -22,7 +22,7 @@ EVERY = 50  # events between two snapshots
 @cache
 def version() -> str:
     here = Path(__file__).parent
-    return hashlib.sha256(b"".join((here / f).read_bytes() for f in ("events.py", "fold.py", "truncation.py"))).hexdigest()[:16]
+    return hashlib.sha256(b"".join((here / f).read_bytes() for f in ("events.py", "fold.py", "truncation.py", "compaction.py"))).hexdigest()[:16]
 
 
 def current(connection: sa.Connection, conversation: str) -> tuple[Conversation, int]:

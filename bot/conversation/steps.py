@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bot.conversation import stalls
+from bot.conversation import compaction, stalls
 from bot.conversation.fold import Conversation
 
 EMPTY_REPLIES = 2  # so many empty answers of the model, and the turn is given up
@@ -66,7 +66,14 @@ class FetchMedia:
     message: dict
 
 
-Step = Obey | QueueReply | JudgeQuiz | OpenTurn | FetchMedia | AskModel | RunTool | GiveUpTool | StopTurn
+@dataclass(frozen=True)
+class Compact:
+    """Tell the older part of the view, up to this index, in a summary."""
+
+    cut: int
+
+
+Step = Obey | QueueReply | JudgeQuiz | OpenTurn | FetchMedia | Compact | AskModel | RunTool | GiveUpTool | StopTurn
 
 
 def next_step(c: Conversation, may_answer=lambda input, quiz: False, late: str | None = None) -> Step | None:
@@ -95,6 +102,8 @@ def next_step(c: Conversation, may_answer=lambda input, quiz: False, late: str |
         return OpenTurn(c.heard)
     if c.unfetched:
         return FetchMedia(c.unfetched[0])
+    if (cut := compaction.cut_at(c.view, c.profile.get("limits", {}).get("context", 0))) is not None:
+        return Compact(cut)
     if c.empties >= EMPTY_REPLIES:
         return StopTurn(c.heard, "empty")
     if why := stalls.stalled(c.view, c.spoken):
