@@ -49,9 +49,14 @@ def story(world):
     """A learner's conversation with everything in it: tools, a quiz, an error, words, a message during the model's thinking."""
     world.account()
     script = [
-        calls(EXERCISE, call("no_such_tool", {}), call("award_bonus_credits", {"credits": 9, "reason": "bravo"})), text("Bien. « É » 😀"),
-        call("interactive_quiz", QUIZ, content="Voici :"), text("Bravo !"),
-        {"status": 400, "body": {"error": {"message": "no"}}}, text("Enfin."), text("Et encore.")]
+        calls(EXERCISE, call("no_such_tool", {}), call("award_bonus_credits", {"credits": 9, "reason": "bravo"})),
+        text("Bien. « É » 😀"),
+        call("interactive_quiz", QUIZ, content="Voici :"),
+        text("Bravo !"),
+        {"status": 400, "body": {"error": {"message": "no"}}},
+        text("Enfin."),
+        text("Et encore."),
+    ]
 
     def answer(body):
         if len(world.model.asked) == 6:
@@ -67,10 +72,25 @@ def story(world):
 
 # -- who may ask ---------------------------------------------------------------------------------------------------
 
-ROUTES = [("GET", "conversations"), ("GET", "conversations/x/events"), ("GET", "conversations/x/state"), ("POST", "conversations/x/fork"),
-          ("POST", "conversations/x/replay")]
-STRANGERS = {"nobody": None, "empty": "", "no word": "operator-for-tests", "another word": "Basic operator-for-tests", "empty token": "Bearer ",
-             "wrong": "Bearer operator-for-test", "longer": "Bearer operator-for-tests2", "blank": "Bearer  ", "not ASCII": "Bearer é", "NUL": "Bearer \x00"}
+ROUTES = [
+    ("GET", "conversations"),
+    ("GET", "conversations/x/events"),
+    ("GET", "conversations/x/state"),
+    ("POST", "conversations/x/fork"),
+    ("POST", "conversations/x/replay"),
+]
+STRANGERS = {
+    "nobody": None,
+    "empty": "",
+    "no word": "operator-for-tests",
+    "another word": "Basic operator-for-tests",
+    "empty token": "Bearer ",
+    "wrong": "Bearer operator-for-test",
+    "longer": "Bearer operator-for-tests2",
+    "blank": "Bearer  ",
+    "not ASCII": "Bearer é",
+    "NUL": "Bearer \x00",
+}
 
 
 @pytest.mark.parametrize("name", STRANGERS)
@@ -93,7 +113,9 @@ def test_an_empty_token_opens_nothing(given, world):
 def test_what_is_not_there(method, path, world):
     """A conversation that does not exist is 404 in JSON."""
     for id in ("x", "0" * 32, "%00", "é", "x" * 500):
-        answer = world.web.open(f"/api/{path.replace('/x/', f'/{id}/')}", method=method, headers=KEY, json={"at": 1} if method == "POST" else None)
+        answer = world.web.open(
+            f"/api/{path.replace('/x/', f'/{id}/')}", method=method, headers=KEY, json={"at": 1} if method == "POST" else None
+        )
         assert answer.status_code == 404 and answer.get_json()["error"]
 
 
@@ -111,8 +133,26 @@ def test_list_parameters(value, world):
     get(world, "conversations", 400, query_string={"limit": value})
 
 
-BODIES = [None, {}, [], "x", 1, {"at": None}, {"at": "1"}, {"at": 1.0}, {"at": True}, {"at": 0}, {"at": -1}, {"at": 10**6}, {"at": 10**30}, {"at": [1]},
-          {"at": 1, "model": ""}, {"at": 1, "model": " "}, {"at": 1, "model": 5}, {"at": 1, "model": "x" * 201}]
+BODIES = [
+    None,
+    {},
+    [],
+    "x",
+    1,
+    {"at": None},
+    {"at": "1"},
+    {"at": 1.0},
+    {"at": True},
+    {"at": 0},
+    {"at": -1},
+    {"at": 10**6},
+    {"at": 10**30},
+    {"at": [1]},
+    {"at": 1, "model": ""},
+    {"at": 1, "model": " "},
+    {"at": 1, "model": 5},
+    {"at": 1, "model": "x" * 201},
+]
 
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda b: json.dumps(b)[:30])
@@ -124,8 +164,11 @@ def test_forks_that_cannot_be(body, world):
 
 
 @pytest.mark.parametrize("path", ["fork", "replay"])
-@pytest.mark.parametrize("raw", [b"{", b"\xff", b"[" * 60000, b'{"at": 1' + b"0" * 5000 + b"}", b'{"strict": 1' + b"0" * 5000 + b"}"],
-                         ids=["cut", "no UTF-8", "deep", "a number without end", "another"])
+@pytest.mark.parametrize(
+    "raw",
+    [b"{", b"\xff", b"[" * 60000, b'{"at": 1' + b"0" * 5000 + b"}", b'{"strict": 1' + b"0" * 5000 + b"}"],
+    ids=["cut", "no UTF-8", "deep", "a number without end", "another"],
+)
 def test_bodies_that_are_no_json(path, raw, world):
     """A body that is no JSON is never a crash."""
     world.say("Bonjour")
@@ -145,7 +188,9 @@ def test_strict_is_true_or_false(strict, world):
 def test_a_body_over_64_kilobytes_is_refused(world):
     """The API takes no large bodies."""
     world.say("Bonjour")
-    answer = world.web.post(f"/api/conversations/{world.conversation()}/fork", data=b"x" * 70000, content_type="application/json", headers=KEY)
+    answer = world.web.post(
+        f"/api/conversations/{world.conversation()}/fork", data=b"x" * 70000, content_type="application/json", headers=KEY
+    )
     assert answer.status_code == 413
 
 
@@ -166,7 +211,8 @@ def test_conversations_are_listed_oldest_first(world):
         world.post("Bonjour", sender)
     found = get(world, "conversations")
     assert [(c["participant"], c["channel"]) for c in found["conversations"]] == [
-        (s, "whatsapp" if s.startswith("whatsapp:") else "sms") for s in senders] and found["next"] is None
+        (s, "whatsapp" if s.startswith("whatsapp:") else "sms") for s in senders
+    ] and found["next"] is None
     for limit in (1, 2, 3, 4):
         listed, after = [], 0
         while after is not None:
@@ -176,11 +222,23 @@ def test_conversations_are_listed_oldest_first(world):
         assert listed == found["conversations"]
 
 
-@pytest.mark.parametrize(("query", "found"), [
-    ("participant=%2B2250701020304", [WHATSAPP, SMS]), ("participant=+2250701020304", [WHATSAPP, SMS]), ("participant=whatsapp:%2B2250701020304", [WHATSAPP]),
-    ("participant=whatsapp:+2250701020304", [WHATSAPP]), ("participant=%2B225%2007%2001%2002%2003%2004", [WHATSAPP, SMS]),
-    ("participant=whatsapp:CI.1234567890", ["whatsapp:CI.1234567890"]), ("participant=%2B33612345678", []), ("participant=x", []), ("participant=%00", []),
-    ("participant=%FF", []), ("participant=", None), ("participants=x", None)])
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("participant=%2B2250701020304", [WHATSAPP, SMS]),
+        ("participant=+2250701020304", [WHATSAPP, SMS]),
+        ("participant=whatsapp:%2B2250701020304", [WHATSAPP]),
+        ("participant=whatsapp:+2250701020304", [WHATSAPP]),
+        ("participant=%2B225%2007%2001%2002%2003%2004", [WHATSAPP, SMS]),
+        ("participant=whatsapp:CI.1234567890", ["whatsapp:CI.1234567890"]),
+        ("participant=%2B33612345678", []),
+        ("participant=x", []),
+        ("participant=%00", []),
+        ("participant=%FF", []),
+        ("participant=", None),
+        ("participants=x", None),
+    ],
+)
 def test_conversations_of_one_participant(query, found, world):
     """A telephone number finds its conversations on both channels; an address finds its own."""
     senders = [WHATSAPP, SMS, "whatsapp:CI.1234567890"]
@@ -197,7 +255,11 @@ def test_a_new_conversation_of_the_same_person(world):
     world.say("Encore")
     found = get(world, "conversations", query_string={"participant": AWA})["conversations"]
     assert [c["participant"] for c in found] == [WHATSAPP] * 2 and found[0]["id"] != found[1]["id"]
-    assert [e["payload"]["text"] for c in found for e in log_of(world, c["id"]) if e["kind"] == "HumanInput"] == ["Bonjour", "NOUVEAU", "Encore"]
+    assert [e["payload"]["text"] for c in found for e in log_of(world, c["id"]) if e["kind"] == "HumanInput"] == [
+        "Bonjour",
+        "NOUVEAU",
+        "Encore",
+    ]
 
 
 # -- events --------------------------------------------------------------------------------------------------------
@@ -212,9 +274,13 @@ def test_events_are_told_whole(story):
     assert all(one["at"] <= other["at"] for one, other in pairwise(found)) and all(e["at"].endswith("+00:00") for e in found)
     of = {kind: [e for e in found if e["kind"] == kind] for kind in {e["kind"] for e in found}}
     assert {"text", "channel", "media"} <= set(of["HumanInput"][0]["payload"]) and of["HumanInput"][0]["payload"]["channel"] == "whatsapp"
-    assert all({"name", "arguments"} <= set(e["payload"]) for e in of["ToolCall"]) and all({"name", "ok", "result"} <= set(e["payload"]) for e in of["ToolResult"])
+    assert all({"name", "arguments"} <= set(e["payload"]) for e in of["ToolCall"]) and all(
+        {"name", "ok", "result"} <= set(e["payload"]) for e in of["ToolResult"]
+    )
     assert all({"model", "digest", "iteration"} <= set(e["payload"]) for e in of["ModelRequest"])
-    assert {"tool_call_id", "choice", "correct"} <= set(of["QuizAnswered"][0]["payload"]) and of["QuizAnswered"][0]["payload"]["choice"] == 1
+    assert {"tool_call_id", "choice", "correct"} <= set(of["QuizAnswered"][0]["payload"]) and of["QuizAnswered"][0]["payload"][
+        "choice"
+    ] == 1
     assert {e["id"] for e in of["ToolResult"]} == {e["id"] for e in of["ToolCall"]}
     assert {"Error", "ReplyQueued", "ModelReply"} <= set(of)
 
@@ -224,8 +290,11 @@ def test_a_result_is_kept_whole(world):
     from conftest import responses as wire
 
     page = "é" * 20000
-    wire.add(wire.POST, "https://tavily.test/search", json={"results": [{"title": "T", "url": "https://x.test", "content": page, "score": 1}] * 7,
-                                                            "query": "q", "response_time": 1})
+    wire.add(
+        wire.POST,
+        "https://tavily.test/search",
+        json={"results": [{"title": "T", "url": "https://x.test", "content": page, "score": 1}] * 7, "query": "q", "response_time": 1},
+    )
     world.account()
     world.model.script = [call("web_search", {"query": "fractions"}), text("Voilà.")]
     world.say("Cherche")
@@ -293,7 +362,9 @@ def test_the_state_includes_its_event(story):
     found = log_of(story)
     for event in found:
         state = get(story, f"conversations/{story.conversation()}/state", query_string={"at": event["seq"]})
-        assert state["at"] == event["seq"] and state["messages"][0]["role"] == "system" and state["messages"][-1]["role"] in ("user", "tool")
+        assert (
+            state["at"] == event["seq"] and state["messages"][0]["role"] == "system" and state["messages"][-1]["role"] in ("user", "tool")
+        )
         if event["kind"] == "HumanInput" and not event["payload"].get("command"):
             assert event["payload"]["text"] in json.dumps(state["messages"][-1], ensure_ascii=False)
     end = get(story, f"conversations/{story.conversation()}/state")
@@ -314,8 +385,14 @@ def test_reading_changes_nothing(story):
 
 
 def effects(world) -> tuple:
-    return (len(world.twilio.sent), len(rows(world.services, outbox)), len(rows(world.services, attempts)), len(rows(world.services, ledger)),
-            [r.credits for r in rows(world.services, learners)], len(list(world.settings.home.glob("mail/*"))))
+    return (
+        len(world.twilio.sent),
+        len(rows(world.services, outbox)),
+        len(rows(world.services, attempts)),
+        len(rows(world.services, ledger)),
+        [r.credits for r in rows(world.services, learners)],
+        len(list(world.settings.home.glob("mail/*"))),
+    )
 
 
 @pytest.mark.parametrize("at", range(1, 40, 3))
@@ -349,7 +426,7 @@ def test_tools_of_the_prefix_do_not_run_again(world):
         made = post(world, f"conversations/{world.conversation()}/fork", {"at": event["seq"]}, 201)
         world.work()
         forked = log_of(world, made["id"])
-        new = [e for e in forked[event["seq"]:] if e["kind"] == "ToolResult"]
+        new = [e for e in forked[event["seq"] :] if e["kind"] == "ToolResult"]
         assert effects(world) == before
         assert all(e["payload"]["result"].get("simulated") for e in new if e["payload"]["ok"])
         assert forked[-1]["kind"] == "ReplyQueued" and forked[-1]["payload"]["text"] == "Autrement."
@@ -446,7 +523,11 @@ def test_an_event_that_nothing_called_for_is_found(story):
     """A result or an answer put into the log by another hand is found where it stands."""
     last, conversation = len(log_of(story)), story.conversation()
     with writing(story.services.db) as tx:
-        tx.execute(events.insert().values(conversation_id=conversation, seq=last + 1, kind="ReplyQueued", id="reply:999", at=now(), payload={"text": "x"}))
+        tx.execute(
+            events.insert().values(
+                conversation_id=conversation, seq=last + 1, kind="ReplyQueued", id="reply:999", at=now(), payload={"text": "x"}
+            )
+        )
     assert post(story, f"conversations/{story.conversation()}/replay", {"strict": True})["divergence"]["seq"] == last + 1
     assert post(story, f"conversations/{story.conversation()}/replay", {"strict": False})["ok"]
 
@@ -480,7 +561,7 @@ def test_the_live_tail(world, monkeypatch):
     another.start()
     new = read_events(stream, 5)
     another.join(30)
-    assert new == log_of(world)[len(log):][:len(new)] and new[0]["payload"]["text"] == "Encore"
+    assert new == log_of(world)[len(log) :][: len(new)] and new[0]["payload"]["text"] == "Encore"
 
     for headers, query in ((live, "?after=3"), ({**live, "Last-Event-ID": "3"}, ""), ({**live, "Last-Event-ID": "3"}, "?after=1")):
         again = world.web.get(path + query, headers=headers)

@@ -51,7 +51,13 @@ def callback(world, status: str | None, code: int | str | None = None, row=None,
     """Twilio's signed news about a message, by default the first one."""
     row = row or rows(world.services, table)[0]
     target = target or f"{twilio.STATUS}?m={row.token}"
-    form = {"MessageSid": sid or row.provider_sid or "SM" + "9" * 32, "To": row.address, "MessageStatus": status, "ErrorCode": code, "AccountSid": "AC0"}
+    form = {
+        "MessageSid": sid or row.provider_sid or "SM" + "9" * 32,
+        "To": row.address,
+        "MessageStatus": status,
+        "ErrorCode": code,
+        "AccountSid": "AC0",
+    }
     form = [(k, str(v)) for k, v in form.items() if v is not None]
     answer = world.web.post(target, data=dict(form), headers={"X-Twilio-Signature": fakes.signature(world.settings, target, form)})
     assert answer.status_code == 200 and answer.mimetype == "text/xml"
@@ -67,7 +73,9 @@ def test_parts_leave_in_order(world):
     assert len(sent) == 3 and first_words(sent) == ["mot0", "mot1", "mot2"]
 
 
-@pytest.mark.parametrize("fault", [(429, 20429), (503, 20500), "lost", requests.ConnectTimeout("no route"), requests.ReadTimeout("silence")], ids=str)
+@pytest.mark.parametrize(
+    "fault", [(429, 20429), (503, 20500), "lost", requests.ConnectTimeout("no route"), requests.ReadTimeout("silence")], ids=str
+)
 def test_a_part_that_is_held_up_holds_up_what_is_behind_it(fault, world):
     """B053: while the first part waits, no later part overtakes it; then all go out once, in order."""
     world.model.script = [text(PARTS), text("Et voilà.")]
@@ -145,7 +153,9 @@ def test_trying_ends(world):
     assert first_words(world.twilio.bodies()) == ["mot1", "mot2"]
 
 
-@pytest.mark.parametrize(("fault", "most"), [((429, 20429), 60), ((400, 63018), 60), ((400, 63017), 60), (requests.ConnectTimeout("x"), 60)], ids=str)
+@pytest.mark.parametrize(
+    ("fault", "most"), [((429, 20429), 60), ((400, 63018), 60), ((400, 63017), 60), (requests.ConnectTimeout("x"), 60)], ids=str
+)
 def test_what_was_not_processed_goes_later(fault, most, world):
     """A rate limit or a connection that was never made is no answer: the message goes a little later, without asking the list."""
     world.twilio.faults = [fault]
@@ -271,8 +281,14 @@ def test_one_person_who_cannot_be_reached_holds_up_nobody(world):
 # -- how it is cut -------------------------------------------------------------------------------------------------
 
 CODE = "```python\n" + "\n".join(f"print({n})  # ligne" for n in range(50)) + "\n```"
-LENGTHS = {"1600": "é" * 1600, "1601": "a" * 1601, "3200": "mot " * 800, "6000": "Une phrase. " * 500, "emoji": "😀 👩‍👩‍👧 " * 400,
-           "code": "Voici :\n\n" + "mot " * 300 + "\n\n" + CODE + "\n\n" + "fin " * 300}
+LENGTHS = {
+    "1600": "é" * 1600,
+    "1601": "a" * 1601,
+    "3200": "mot " * 800,
+    "6000": "Une phrase. " * 500,
+    "emoji": "😀 👩‍👩‍👧 " * 400,
+    "code": "Voici :\n\n" + "mot " * 300 + "\n\n" + CODE + "\n\n" + "fin " * 300,
+}
 
 
 @pytest.mark.parametrize("name", LENGTHS)
@@ -310,7 +326,9 @@ def test_sms_may_go_through_a_messaging_service(world):
 
 # -- files ---------------------------------------------------------------------------------------------------------
 
-DOCUMENTS = calls(call("generate_pdf", {"title": "Fiche", "content": "# Un"}), call("generate_docx", {"title": "Devoir", "content": "Deux"}))
+DOCUMENTS = calls(
+    call("generate_pdf", {"title": "Fiche", "content": "# Un"}), call("generate_docx", {"title": "Devoir", "content": "Deux"})
+)
 
 
 def test_one_message_for_each_file(world):
@@ -416,7 +434,11 @@ def test_a_token_that_got_lost_leaves_the_sid(world):
     assert states(world) == [("delivered", None)]
 
 
-@pytest.mark.parametrize(("news", "end"), [(["delivered"], ("delivered", None)), ([("failed", 63024)], ("failed", 63024)), (["sent", "read"], ("read", None))], ids=str)
+@pytest.mark.parametrize(
+    ("news", "end"),
+    [(["delivered"], ("delivered", None)), ([("failed", 63024)], ("failed", 63024)), (["sent", "read"], ("read", None))],
+    ids=str,
+)
 @pytest.mark.parametrize("lost", [False, True], ids=["the answer comes", "the answer is lost"])
 def test_a_callback_before_twilios_own_answer(news, end, lost, world, monkeypatch):
     """What a callback says before the POST has returned is kept when it returns, and nothing is sent again."""

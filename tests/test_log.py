@@ -159,8 +159,22 @@ def test_a_conversation_does_not_sleep_over_something_new(database):
         assert tx.scalar(sa.select(conversations.c.awake_since).where(conversations.c.id == id)) is not None
 
 
-ODD = ["a\x00b", "a\ud800b", "é\U0001f600", "\ufffe\uffff", "\u2028", '"\\', "", "x" * 100_000, {"\x00k": "\ud800"}, [float("nan"), float("inf"), 1e300, -0.0],
-       {"deep": [[[[["\x00"]]]]]}, 10**30, None, True]
+ODD = [
+    "a\x00b",
+    "a\ud800b",
+    "é\U0001f600",
+    "\ufffe\uffff",
+    "\u2028",
+    '"\\',
+    "",
+    "x" * 100_000,
+    {"\x00k": "\ud800"},
+    [float("nan"), float("inf"), 1e300, -0.0],
+    {"deep": [[[[["\x00"]]]]]},
+    10**30,
+    None,
+    True,
+]
 
 
 @pytest.mark.parametrize("value", ODD, ids=lambda v: ascii(v)[:20])
@@ -306,8 +320,14 @@ class Play:
         if chance < 0.3 and not self.state.partial:
             return self.append(ModelReply(id, "Le début", cut=True))
         if chance < 0.6 and step.tools:
-            made = [ToolCall(f"call_{step.upto}_{n}", self.chance.choice(["web_search", "interactive_quiz", "send_email_to_user", "more"]), {"n": len(self.log) + n})
-                    for n in range(self.chance.randint(1, 3))]
+            made = [
+                ToolCall(
+                    f"call_{step.upto}_{n}",
+                    self.chance.choice(["web_search", "interactive_quiz", "send_email_to_user", "more"]),
+                    {"n": len(self.log) + n},
+                )
+                for n in range(self.chance.randint(1, 3))
+            ]
             return self.append(ModelReply(str(step.upto), "Je cherche." if chance < 0.45 else "", len(made)), *made)
         return self.append(ModelReply(str(step.upto), f"Réponse {len(self.log)}.")) or len(self.log) > before
 
@@ -370,7 +390,10 @@ def test_what_is_stored_folds_the_same(seed, writes):
     play.run(writes)
     stored = [replace(e, event=load(type(e.event).__name__, e.event.id, json.loads(json.dumps(payload(e.event))))) for e in play.log]
     assert stored == play.log
-    real = [replace(e, event=replace(e.event, digest=_digest(play.log[:n], e.event))) if isinstance(e.event, ModelRequest) else e for n, e in enumerate(play.log)]
+    real = [
+        replace(e, event=replace(e.event, digest=_digest(play.log[:n], e.event))) if isinstance(e.event, ModelRequest) else e
+        for n, e in enumerate(play.log)
+    ]
     assert replay(real, 24000).ok
 
 
@@ -386,7 +409,7 @@ def test_states_do_not_know_the_future(seed, writes):
     play.run(writes)
     for n, logged in enumerate(play.log):
         if isinstance(logged.event, ModelRequest):
-            for events_so_far in (play.log[:n], play.log[:n + 1]):
+            for events_so_far in (play.log[:n], play.log[: n + 1]):
                 assert prompt.of_request(fold(events_so_far), logged.event, 24000) == play.sent[logged.event.id]
 
 
@@ -440,7 +463,10 @@ def test_old_events_load_for_ever(path):
 def test_an_old_conversation_still_folds():
     """A whole conversation that was stored when Palabre began folds to what it was: nothing is owed, and everybody was heard."""
     stored = json.loads((DATA / "conversation.json").read_text())
-    found = [Logged(e["seq"], datetime.fromisoformat(e["at"]), e["caused_by"], e["correlation_id"], load(e["kind"], e["id"], e["payload"])) for e in stored]
+    found = [
+        Logged(e["seq"], datetime.fromisoformat(e["at"]), e["caused_by"], e["correlation_id"], load(e["kind"], e["id"], e["payload"]))
+        for e in stored
+    ]
     c = fold(found)
     assert next_step(c) is None and c.seq == len(stored) and c.quiz is None and c.quizzes == 1 and c.profile["mode"] == "child"
     sent = prompt.build(c)
@@ -479,7 +505,11 @@ def test_a_fork_reads_its_prefix(database):
     assert read(database, others[3])[:7] == read(database, first)[:7]
     for one in (id, first, *others):
         whole = read(database, one)
-        assert [e.seq for e in whole] == list(range(1, len(whole) + 1)) and not {"later", "later too"} & {e.event.id for e in whole} or one in (id, first)
+        assert (
+            [e.seq for e in whole] == list(range(1, len(whole) + 1))
+            and not {"later", "later too"} & {e.event.id for e in whole}
+            or one in (id, first)
+        )
         for after in range(len(whole) + 2):
             for upto in (None, *range(len(whole) + 2)):
                 for limit in (None, 1, 3):

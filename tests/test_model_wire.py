@@ -87,10 +87,23 @@ TEXTS = {  # what comes over the wire, and what the model said
     "plain": ([said("Bon"), said("jour"), END, DONE], "Bonjour"),
     "B102 comments": ([said("Bon"), b": OPENROUTER PROCESSING", said("jour"), b"", b"OPENROUTER PROCESSING", END, DONE], "Bonjour"),
     "JSON that says nothing": ([b"1", b"null", b"[]", b'"x"', {}, said("Oui"), END, DONE], "Oui"),
-    "choices null or empty": ([{"choices": None}, said("Oui"), {"choices": []}, END, {"choices": [], "usage": {"total_tokens": 1}}, DONE], "Oui"),
+    "choices null or empty": (
+        [{"choices": None}, said("Oui"), {"choices": []}, END, {"choices": [], "usage": {"total_tokens": 1}}, DONE],
+        "Oui",
+    ),
     "no delta, an empty one, null": ([{"choices": [{"index": 0}]}, said(), {"choices": [{"delta": None}]}, said("Oui"), END, DONE], "Oui"),
-    "content null": ([said(role="assistant", content=None) if False else {"choices": [{"delta": {"role": "assistant", "content": None}}]}, said("Oui"), END], "Oui"),
-    "content in parts": ([{"choices": [{"delta": {"content": [{"type": "text", "text": "Ou"}, {"type": "image"}, {"type": "text", "text": "i"}]}}]}, END], "Oui"),
+    "content null": (
+        [
+            said(role="assistant", content=None) if False else {"choices": [{"delta": {"role": "assistant", "content": None}}]},
+            said("Oui"),
+            END,
+        ],
+        "Oui",
+    ),
+    "content in parts": (
+        [{"choices": [{"delta": {"content": [{"type": "text", "text": "Ou"}, {"type": "image"}, {"type": "text", "text": "i"}]}}]}, END],
+        "Oui",
+    ),
     "only reasoning": ([said(reasoning="Je pense"), said(reasoning_content="encore"), END, DONE], ""),
     "reasoning beside": ([said(reasoning="Je pense"), said("Oui"), END, DONE], "Oui"),
     "thinking aloud": ([said("<think>Que dire"), said(" ?</think>\n\nOui"), END, DONE], "Oui"),
@@ -122,7 +135,7 @@ STREAM = data(*[said(c) for c in (WORDS[:9], WORDS[9:17], WORDS[17:])], END, {"c
 def test_however_the_bytes_are_cut(size, ends):
     """Events glued together or cut anywhere, even inside a letter, are heard the same."""
     stream = STREAM.replace(b"\n", ends)
-    answer = heard([stream[i:i + size] for i in range(0, len(stream), size)])
+    answer = heard([stream[i : i + size] for i in range(0, len(stream), size)])
     assert answer.text == WORDS and answer.usage == {"total_tokens": 120} and answer.finish == "stop"
 
 
@@ -135,26 +148,62 @@ def test_the_last_line_without_its_end():
 
 ONE, TWO = ("f", '{"a": 1}'), ("g", '{"b": [2, "é"]}')
 CALLS = {  # fragments, and the (name, arguments) of the calls they make
-    "by index": ([part(0, "a", "f", ""), part(0, arguments='{"a": '), part(0, arguments="1}"), part(1, "b", "g", ""), part(1, arguments=TWO[1])], [ONE, TWO]),
-    "by turns": ([part(0, "a", "f"), part(1, "b", "g"), part(0, arguments='{"a": '), part(1, arguments='{"b": '), part(0, arguments="1}"),
-                  part(1, arguments='[2, "é"]}')], [ONE, TWO]),
+    "by index": (
+        [part(0, "a", "f", ""), part(0, arguments='{"a": '), part(0, arguments="1}"), part(1, "b", "g", ""), part(1, arguments=TWO[1])],
+        [ONE, TWO],
+    ),
+    "by turns": (
+        [
+            part(0, "a", "f"),
+            part(1, "b", "g"),
+            part(0, arguments='{"a": '),
+            part(1, arguments='{"b": '),
+            part(0, arguments="1}"),
+            part(1, arguments='[2, "é"]}'),
+        ],
+        [ONE, TWO],
+    ),
     "each complete, without index": ([part(None, "a", *ONE), part(None, "b", *TWO)], [ONE, TWO]),
-    "without index, in pieces": ([part(None, "a", "f", ""), part(arguments='{"a": '), part(arguments="1}"), part(None, "b", "g", ""), part(arguments=TWO[1])], [ONE, TWO]),
+    "without index, in pieces": (
+        [part(None, "a", "f", ""), part(arguments='{"a": '), part(arguments="1}"), part(None, "b", "g", ""), part(arguments=TWO[1])],
+        [ONE, TWO],
+    ),
     "without id": ([part(0, None, "f", '{"a": '), part(0, arguments="1}"), part(1, None, *TWO)], [ONE, TWO]),
     "without index and id": ([part(None, None, *ONE), part(None, None, *TWO)], [ONE, TWO]),
     "B106 the same index": ([part(0, "a", *ONE), part(0, "b", "g", '{"b": '), part(1, arguments='[2, "é"]}')], [ONE, TWO]),
-    "the same index, tails by it": ([part(0, "a", "f", '{"a": '), part(0, arguments="1}"), part(0, "b", "g", '{"b": '), part(0, arguments='[2, "é"]}')], [ONE, TWO]),
-    "the id in every fragment": ([part(0, "a", "f", '{"a": '), part(0, "a", "f", "1}"), part(1, "b", "g", '{"b": '), part(1, "b", None, '[2, "é"]}')], [ONE, TWO]),
+    "the same index, tails by it": (
+        [part(0, "a", "f", '{"a": '), part(0, arguments="1}"), part(0, "b", "g", '{"b": '), part(0, arguments='[2, "é"]}')],
+        [ONE, TWO],
+    ),
+    "the id in every fragment": (
+        [part(0, "a", "f", '{"a": '), part(0, "a", "f", "1}"), part(1, "b", "g", '{"b": '), part(1, "b", None, '[2, "é"]}')],
+        [ONE, TWO],
+    ),
     "another id in every fragment": ([part(0, "x1", "f", '{"a": '), part(0, "x2", None, "1}"), part(1, "x3", *TWO)], [ONE, TWO]),
     "an empty id": ([part(0, "", "f", '{"a": '), part(0, "", None, "1}")], [ONE]),
     "the name comes late": ([part(0, "a", None, ""), part(0, name="f"), part(0, arguments=ONE[1])], [ONE]),
     "an index that begins at one": ([part(1, "a", "f", '{"a": '), part(1, arguments="1}"), part(2, "b", *TWO)], [ONE, TWO]),
     "an index that is text": ([part("0", "a", "f", '{"a": '), part("0", arguments="1}")], [ONE]),
     "arguments as an object": ([said(tool_calls=[{"index": 0, "id": "a", "function": {"name": "f", "arguments": {"a": 1}}}])], [ONE]),
-    "null everywhere": ([said(tool_calls=[{"index": 0, "id": "a", "type": None, "function": {"name": "f", "arguments": None}}]),
-                         said(tool_calls=[{"index": 0, "id": None, "function": {"name": None, "arguments": ONE[1]}}]), said(tool_calls=None)], [ONE]),
-    "two in one delta": ([said(tool_calls=[{"index": 0, "id": "a", "function": {"name": "f", "arguments": ONE[1]}},
-                                           {"index": 1, "id": "b", "function": {"name": "g", "arguments": TWO[1]}}])], [ONE, TWO]),
+    "null everywhere": (
+        [
+            said(tool_calls=[{"index": 0, "id": "a", "type": None, "function": {"name": "f", "arguments": None}}]),
+            said(tool_calls=[{"index": 0, "id": None, "function": {"name": None, "arguments": ONE[1]}}]),
+            said(tool_calls=None),
+        ],
+        [ONE],
+    ),
+    "two in one delta": (
+        [
+            said(
+                tool_calls=[
+                    {"index": 0, "id": "a", "function": {"name": "f", "arguments": ONE[1]}},
+                    {"index": 1, "id": "b", "function": {"name": "g", "arguments": TWO[1]}},
+                ]
+            )
+        ],
+        [ONE, TWO],
+    ),
     "no arguments": ([part(0, "a", "f")], [("f", "{}")]),
     "a call without a name": ([part(0, "a", None, "{}"), part(1, "b", *TWO)], [TWO]),
 }
@@ -168,8 +217,24 @@ def test_calls(name):
     assert [(c.name, c.parsed()) for c in answer.calls] == [(n, json.loads(a)) for n, a in wanted]
 
 
-@pytest.mark.parametrize("arguments", ['{"q": "x', "{to: a}", "{bad", "null", "[1]", '"x"', "1", "NaN", '{"a": NaN}', '{"a": Infinity}', "{}{}", '{"a": 1}{"a": 1}',
-                                       '{"a":' * 100000])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"q": "x',
+        "{to: a}",
+        "{bad",
+        "null",
+        "[1]",
+        '"x"',
+        "1",
+        "NaN",
+        '{"a": NaN}',
+        '{"a": Infinity}',
+        "{}{}",
+        '{"a": 1}{"a": 1}',
+        '{"a":' * 100000,
+    ],
+)
 def test_arguments_that_are_no_object(arguments):
     """B091, B093, B096: arguments that are not one whole JSON object stay text, so that nothing can be executed with them."""
     answer = heard([data(part(0, "a", "f", arguments), CALLED, DONE)])
@@ -195,9 +260,23 @@ WHOLE = {
     "B111 content null": ({"role": "assistant", "content": None}, "", 0),
     "B111 a list of parts": ({"role": "assistant", "content": [{"type": "text", "text": "ok"}]}, "ok", 0),
     "B111 only reasoning": ({"role": "assistant", "content": "", "reasoning": "Je pense"}, "", 0),
-    "a part without text": ({"role": "assistant", "content": [{"type": "text", "text": None}, {"type": "text"}, None, "x", {"type": "text", "text": "ok"}]}, "ok", 0),
-    "calls": ({"role": "assistant", "content": None, "tool_calls": [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}},
-                                                                   {"id": "b", "type": "function", "function": {"name": "g", "arguments": {}}}]}, "", 2),
+    "a part without text": (
+        {"role": "assistant", "content": [{"type": "text", "text": None}, {"type": "text"}, None, "x", {"type": "text", "text": "ok"}]},
+        "ok",
+        0,
+    ),
+    "calls": (
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}},
+                {"id": "b", "type": "function", "function": {"name": "g", "arguments": {}}},
+            ],
+        },
+        "",
+        2,
+    ),
     "calls null": ({"role": "assistant", "content": "Oui", "tool_calls": None}, "Oui", 0),
 }
 
@@ -222,7 +301,11 @@ def test_a_stream_by_any_name(kind):
 EMBEDDED = {"choices": None, "error": {"code": 429, "message": "Provider returned error"}}
 BROKEN = {  # pieces, Content-Type, and the kind of failure
     "B104 an error in mid-stream": ([data(said("Bon"), {"error": {"code": 502, "message": "x"}}, DONE)], None, "ServerError"),
-    "an error with a choice beside it": ([data(said("Bon"), {"error": {"code": 502, "message": "x"}, **said("", finish="error")}, DONE)], None, "ServerError"),
+    "an error with a choice beside it": (
+        [data(said("Bon"), {"error": {"code": 502, "message": "x"}, **said("", finish="error")}, DONE)],
+        None,
+        "ServerError",
+    ),
     "an error in words": ([data({"error": "overloaded"})], None, "Malformed"),
     "an error with a word for a code": ([data({"error": {"code": "server_error", "message": "x"}})], None, "Malformed"),
     "B101 an embedded 429, streamed": ([data(EMBEDDED)], None, "RateLimit"),
@@ -275,10 +358,18 @@ def test_an_endless_answer_is_cut_off(monkeypatch):
     assert raised.value.kind == "Malformed"
 
 
-@pytest.mark.parametrize(("problem", "kind"), [
-    (requests.ConnectTimeout(), "Timeout"), (requests.ReadTimeout(), "Timeout"), (requests.ConnectionError(), "Network"),
-    (requests.exceptions.SSLError(), "Network"), (requests.exceptions.ChunkedEncodingError(), "Network"), (requests.exceptions.InvalidURL(), "Network")],
-    ids=lambda x: type(x).__name__ if isinstance(x, Exception) else x)
+@pytest.mark.parametrize(
+    ("problem", "kind"),
+    [
+        (requests.ConnectTimeout(), "Timeout"),
+        (requests.ReadTimeout(), "Timeout"),
+        (requests.ConnectionError(), "Network"),
+        (requests.exceptions.SSLError(), "Network"),
+        (requests.exceptions.ChunkedEncodingError(), "Network"),
+        (requests.exceptions.InvalidURL(), "Network"),
+    ],
+    ids=lambda x: type(x).__name__ if isinstance(x, Exception) else x,
+)
 @responses.activate
 def test_transport_failures(problem, kind):
     """A provider that is slow or cannot be reached is told apart from one that answers."""
@@ -299,13 +390,43 @@ def test_time_is_up_while_it_speaks(monkeypatch):
 
 # -- kinds of failure ----------------------------------------------------------------------------------------------
 
-STATUS = {400: "BadRequest", 401: "Auth", 402: "Billing", 403: "Auth", 404: "NotFound", 408: "Timeout", 413: "ContextOverflow", 418: "Unknown", 422: "BadRequest",
-          429: "RateLimit", 500: "ServerError", 502: "ServerError", 503: "ServerError", 504: "ServerError", 524: "Timeout", 529: "ServerError", 301: "Unknown"}
+STATUS = {
+    400: "BadRequest",
+    401: "Auth",
+    402: "Billing",
+    403: "Auth",
+    404: "NotFound",
+    408: "Timeout",
+    413: "ContextOverflow",
+    418: "Unknown",
+    422: "BadRequest",
+    429: "RateLimit",
+    500: "ServerError",
+    502: "ServerError",
+    503: "ServerError",
+    504: "ServerError",
+    524: "Timeout",
+    529: "ServerError",
+    301: "Unknown",
+}
 
 
 @pytest.mark.parametrize("status", STATUS)
-@pytest.mark.parametrize("body", [b'{"error": {"message": "no", "code": 1}}', b"<html>no</html>", b"", b'{"error": "no"}', b"[]", b"null", b'{"error": null}', b"\xff", b"[" * 100000],
-                         ids=["JSON", "HTML", "empty", "a word", "a list", "null", "error null", "no UTF-8", "deep"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"error": {"message": "no", "code": 1}}',
+        b"<html>no</html>",
+        b"",
+        b'{"error": "no"}',
+        b"[]",
+        b"null",
+        b'{"error": null}',
+        b"\xff",
+        b"[" * 100000,
+    ],
+    ids=["JSON", "HTML", "empty", "a word", "a list", "null", "error null", "no UTF-8", "deep"],
+)
 def test_status_codes(status, body):
     """Every status has one kind, whatever stands in its body."""
     with pytest.raises(ModelError) as raised:
@@ -313,26 +434,51 @@ def test_status_codes(status, body):
     assert (raised.value.kind, raised.value.status) == (STATUS[status], status)
 
 
-@pytest.mark.parametrize("message", [
-    "This model's maximum context length is 8192 tokens", "prompt is too long: 210000 tokens > 200000 maximum", "Input exceeds the context window",
-    "context_length_exceeded", "too many tokens"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "This model's maximum context length is 8192 tokens",
+        "prompt is too long: 210000 tokens > 200000 maximum",
+        "Input exceeds the context window",
+        "context_length_exceeded",
+        "too many tokens",
+    ],
+)
 def test_a_context_that_is_too_long(message):
     """A 400 that speaks of the length of the context is of a kind of its own."""
     assert recovery.from_response(400, json.dumps({"error": {"message": message}}), {}).kind == "ContextOverflow"
 
 
-@pytest.mark.parametrize(("status", "message"), [(400, "req_814295af is not valid"), (500, "429 from upstream"), (400, "timeout_seconds must be a number"),
-                                                 (503, "context length")])
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [(400, "req_814295af is not valid"), (500, "429 from upstream"), (400, "timeout_seconds must be a number"), (503, "context length")],
+)
 def test_the_class_beats_the_wording(status, message):
     """Numbers and words inside a message do not change its class."""
     assert recovery.from_response(status, json.dumps({"error": {"message": message}}), {}).kind == STATUS[status]
 
 
-@pytest.mark.parametrize(("headers", "body", "seconds"), [
-    ({"Retry-After": "7"}, {}, 7), ({"retry-after": "2.5"}, {}, 2.5), ({"Retry-After": "0"}, {}, 0), ({"Retry-After": "-5"}, {}, 0),
-    ({}, {"error": {"retry_after": 5}}, 5), ({}, {"retry_after": 2.2}, 3), ({}, {"error": {"retry_after": 0.1}}, 1), ({}, {}, None),
-    ({"Retry-After": "soon"}, {}, None), ({"Retry-After": ""}, {"retry_after": 4}, 4), ({}, {"retry_after": "5"}, None), ({}, {"retry_after": True}, None),
-    ({}, {"retry_after": -1}, None), ({"Retry-After": "7"}, {"retry_after": 9}, 7), ({}, {"error": "x", "retry_after": 3}, 3)], ids=str)
+@pytest.mark.parametrize(
+    ("headers", "body", "seconds"),
+    [
+        ({"Retry-After": "7"}, {}, 7),
+        ({"retry-after": "2.5"}, {}, 2.5),
+        ({"Retry-After": "0"}, {}, 0),
+        ({"Retry-After": "-5"}, {}, 0),
+        ({}, {"error": {"retry_after": 5}}, 5),
+        ({}, {"retry_after": 2.2}, 3),
+        ({}, {"error": {"retry_after": 0.1}}, 1),
+        ({}, {}, None),
+        ({"Retry-After": "soon"}, {}, None),
+        ({"Retry-After": ""}, {"retry_after": 4}, 4),
+        ({}, {"retry_after": "5"}, None),
+        ({}, {"retry_after": True}, None),
+        ({}, {"retry_after": -1}, None),
+        ({"Retry-After": "7"}, {"retry_after": 9}, 7),
+        ({}, {"error": "x", "retry_after": 3}, 3),
+    ],
+    ids=str,
+)
 def test_when_to_come_back(headers, body, seconds):
     """Retry-After is read from the header or the body, rounded up; what is no time is none."""
     assert recovery.from_response(429, json.dumps(body), headers).retry_after == seconds
@@ -341,8 +487,10 @@ def test_when_to_come_back(headers, body, seconds):
 @pytest.mark.parametrize("value", ["inf", "1e999", "nan", "9" * 400])
 def test_a_time_without_end_is_none_that_can_be_kept(value):
     """A Retry-After that is no finite number of seconds still gives something that the log can hold as JSON."""
-    for failure in (recovery.from_response(429, "{}", {"Retry-After": value}),
-                    recovery.from_response(429, '{"retry_after": ' + (value if value[0].isdigit() else "1e999") + "}", {})):
+    for failure in (
+        recovery.from_response(429, "{}", {"Retry-After": value}),
+        recovery.from_response(429, '{"retry_after": ' + (value if value[0].isdigit() else "1e999") + "}", {}),
+    ):
         json.dumps(failure.retry_after, allow_nan=False)
         [wait] = [recovery.plan([{"error": "RateLimit", "model": "a", "retry_after": failure.retry_after}], ["a"]).wait]
         assert 0 <= wait <= 60
@@ -355,7 +503,10 @@ def test_a_date_to_come_back_at():
     assert recovery.from_response(429, "{}", {"Retry-After": past}).retry_after == 0
 
 
-@pytest.mark.parametrize(("message", "tokens"), [("You can only afford 6917", 6917), ("can only afford 0", None), ("no money", None), ("can only afford many", None)])
+@pytest.mark.parametrize(
+    ("message", "tokens"),
+    [("You can only afford 6917", 6917), ("can only afford 0", None), ("no money", None), ("can only afford many", None)],
+)
 def test_what_can_be_afforded(message, tokens):
     """B109: a 402 may name how many tokens the account can pay."""
     assert recovery.from_response(402, json.dumps({"error": {"message": message}}), {}).affordable_tokens == tokens
@@ -400,7 +551,10 @@ PLANS = {  # failures so far, and what comes next, with the models a (chosen), b
     "malformed, then 500": (failed("Malformed", "ServerError"), Try("b")),
     "500, then 429": (failed("ServerError", "RateLimit"), Try("b")),
     "404": (failed("NotFound"), Try("b")),
-    "404 everywhere": (failed("NotFound") + failed("NotFound", model="b") + failed("NotFound", model="c"), Stop("model_failed", alert=True)),
+    "404 everywhere": (
+        failed("NotFound") + failed("NotFound", model="b") + failed("NotFound", model="c"),
+        Stop("model_failed", alert=True),
+    ),
     "the fallback wants money": (failed("NotFound") + failed("Billing", model="b"), Stop("model_closed", alert=True)),
     "400": (failed("BadRequest"), Try("a", plain=True)),
     "400 twice": (failed("BadRequest", "BadRequest"), Stop("model_failed", alert=True)),
@@ -431,7 +585,9 @@ def test_every_stop_has_its_words():
         for language in ("fr", "en"):
             if isinstance(wanted, Stop):
                 words = say(language, f"stopped.{wanted.reason}")
-                assert len(words) > 20 and not any(c.isdigit() for c in words) and "je réessaie" not in words and "retry" not in words.lower()
+                assert (
+                    len(words) > 20 and not any(c.isdigit() for c in words) and "je réessaie" not in words and "retry" not in words.lower()
+                )
 
 
 # -- through the turn ----------------------------------------------------------------------------------------------
@@ -471,13 +627,28 @@ TURNS = {  # what the model answers, the models asked, the seconds waited (None:
     "400": ([refused(400), text("Oui.")], ["primary"] * 2, [], "Oui."),
     "400 twice": ([refused(400), refused(400)], ["primary"] * 2, [], None),
     "a context that is too long": ([refused(400, "maximum context length is 10"), text("Oui.")], ["primary"] * 2, [], "Oui."),
-    "B104 an error in mid-stream": ([{"raw": data(said("Bon"), {"error": {"code": 502}}, DONE).decode()}, text("Oui.")], ["primary"] * 2, [2], "Oui."),
+    "B104 an error in mid-stream": (
+        [{"raw": data(said("Bon"), {"error": {"code": 502}}, DONE).decode()}, text("Oui.")],
+        ["primary"] * 2,
+        [2],
+        "Oui.",
+    ),
     "B101 an embedded 429": ([{"raw": json.dumps(EMBEDDED), "type": "application/json"}, text("Oui.")], ["primary"] * 2, [5], "Oui."),
     "B101 HTML": ([{"raw": "<html>", "type": "text/html"}, text("Oui.")], ["primary"] * 2, [2], "Oui."),
     "silence": ([requests.ReadTimeout(), text("Oui.")], ["primary"] * 2, [2], "Oui."),
-    "B111 empty, then words": ([{"raw": whole({"content": None}).decode(), "type": "application/json"}, text("Oui.")], ["primary"] * 2, [], "Oui."),
+    "B111 empty, then words": (
+        [{"raw": whole({"content": None}).decode(), "type": "application/json"}, text("Oui.")],
+        ["primary"] * 2,
+        [],
+        "Oui.",
+    ),
     "B111 empty twice": ([text(""), text(" ")], ["primary"] * 2, [], None),
-    "B112 a call without words": ([call("report_exercise_result", {"subject": "maths", "correct": True}), text("Oui.")], ["primary"] * 2, [], "Oui."),
+    "B112 a call without words": (
+        [call("report_exercise_result", {"subject": "maths", "correct": True}), text("Oui.")],
+        ["primary"] * 2,
+        [],
+        "Oui.",
+    ),
 }
 
 
@@ -519,7 +690,11 @@ def test_what_is_asked(world):
     world.say("Cherche")
     world.say("Bonjour", "whatsapp:+2250701020399")
     for body in world.model.asked:
-        assert set(body) <= {"model", "messages", "max_tokens", "tools", "stream", "stream_options"} and body["max_tokens"] == 2000 and body["stream"] is True
+        assert (
+            set(body) <= {"model", "messages", "max_tokens", "tools", "stream", "stream_options"}
+            and body["max_tokens"] == 2000
+            and body["stream"] is True
+        )
         names = [t["function"]["name"] for t in body.get("tools", [])]
         assert len(set(names)) == len(names) and all(t["function"]["description"] for t in body.get("tools", []))
         assert body.get("tools") != [] and body["messages"][-1]["role"] in ("user", "tool")
@@ -558,7 +733,10 @@ def test_a_netrc_does_not_speak_for_us(tmp_path, monkeypatch):
     assert [headers.get("Authorization") for headers, _ in asked] == ["Bearer sk-test", None]
 
 
-@pytest.mark.parametrize("arguments", ['{"subject": "x', "{subject: maths, correct: true}", '{"subject": "maths", "correct": NaN}', '{"subject":' * 50000, "null", ""])
+@pytest.mark.parametrize(
+    "arguments",
+    ['{"subject": "x', "{subject: maths, correct: true}", '{"subject": "maths", "correct": NaN}', '{"subject":' * 50000, "null", ""],
+)
 def test_calls_that_cannot_be_read_are_not_made(arguments, world):
     """B091, B093, B094, B096: such a call is answered with an error, the other one is made, and no later request is spoiled."""
     world.account()
@@ -575,7 +753,11 @@ def test_letters_that_nobody_can_store(words, world):
     """NUL and halves of letters in an answer, in arguments or in results neither stop the turn nor reach the person."""
     world.account()
     raw = json.dumps({"choices": [{"message": {"content": f"Oui {words}."}, "finish_reason": "stop"}]})
-    world.model.script = [call("save_memory", {"fact": f"aime {words} les maths"}), {"raw": raw, "type": "application/json"}, text("Encore.")]
+    world.model.script = [
+        call("save_memory", {"fact": f"aime {words} les maths"}),
+        {"raw": raw, "type": "application/json"},
+        text("Encore."),
+    ]
     [sent] = world.say("Bonjour")
     assert sent.startswith("Oui ") and "\x00" not in sent and sent.encode()
     assert world.say("Et puis ?") == ["Encore."]
@@ -614,5 +796,3 @@ def test_big_results_are_cut_before_they_are_asked_about(world):
     world.say("Lis cette page")
     [result] = [m["content"] for m in world.model.asked[1]["messages"] if m["role"] == "tool"]
     assert 8000 < len(result) < 9500 and "tronqué" in result and AWA not in result
-
-

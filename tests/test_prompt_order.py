@@ -64,42 +64,81 @@ def faults(messages: list[dict]) -> list[str]:
 
 END = user("fin")
 CASES = {  # what the log holds, and what is sent; the numbers are those of the table of cases this project began with
-    "1 a clean conversation": ([user("a"), says("", "c1"), result("c1"), says("b"), END], [user("a"), says("", "c1"), result("c1"), says("b"), END]),
+    "1 a clean conversation": (
+        [user("a"), says("", "c1"), result("c1"), says("b"), END],
+        [user("a"), says("", "c1"), result("c1"), says("b"), END],
+    ),
     "2 a result at the start": ([result("c0"), says("x"), user("a"), says("b"), END], [user("a"), says("b"), END]),
     "3 two results at the start": ([result("c0"), result("c1"), says("x"), user("a"), says("b"), END], [user("a"), says("b"), END]),
-    "4 a call without result between answers": ([user("a"), says("", "c1"), result("c1"), says("", "c2"), user("b"), says("d"), END],
-                                                [user("a"), says("", "c1"), result("c1"), says("", "c2"), lost("c2"), user("b"), says("d"), END]),
-    "5 one of two results": ([user("a"), says("", "c1", "c2"), result("c1"), says("b"), END],
-                             [user("a"), says("", "c1", "c2"), result("c1"), lost("c2"), says("b"), END]),
-    "6 a long loop whose start was cut off": ([result("c0"), says("x"), user("a"), *[m for n in range(1, 6) for m in (says("", f"c{n}"), result(f"c{n}"))]],
-                                              [user("a"), *[m for n in range(1, 6) for m in (says("", f"c{n}"), result(f"c{n}"))]]),
-    "7 a call whose content is null": ([user("a"), says(None, "c1"), result("c1"), says("b"), END], [user("a"), says(None, "c1"), result("c1"), says("b"), END]),
-    "8 two answers in a row": ([user("a"), says("x", "c1"), says("y", "c2"), result("c1"), result("c2")],
-                               [user("a"), says("x\ny", "c1", "c2"), result("c1"), result("c2")]),
-    "11 late results": ([user("a"), says("", "npm"), user("b"), says("", "git"), result("git"), result("npm"), says("x"), END],
-                        [user("a"), says("", "npm"), result("npm"), user("b"), says("", "git"), result("git"), says("x"), END]),
-    "12 B099 two calls and then the person": ([user("a"), says("", "t1", "t2"), user("b")], [user("a"), says("", "t1", "t2"), lost("t1"), lost("t2"), user("b")]),
-    "12 B099 one of two results, then the person": ([user("a"), says("", "t1", "t2"), result("t2"), user("b")],
-                                                    [user("a"), says("", "t1", "t2"), lost("t1"), result("t2"), user("b")]),
+    "4 a call without result between answers": (
+        [user("a"), says("", "c1"), result("c1"), says("", "c2"), user("b"), says("d"), END],
+        [user("a"), says("", "c1"), result("c1"), says("", "c2"), lost("c2"), user("b"), says("d"), END],
+    ),
+    "5 one of two results": (
+        [user("a"), says("", "c1", "c2"), result("c1"), says("b"), END],
+        [user("a"), says("", "c1", "c2"), result("c1"), lost("c2"), says("b"), END],
+    ),
+    "6 a long loop whose start was cut off": (
+        [result("c0"), says("x"), user("a"), *[m for n in range(1, 6) for m in (says("", f"c{n}"), result(f"c{n}"))]],
+        [user("a"), *[m for n in range(1, 6) for m in (says("", f"c{n}"), result(f"c{n}"))]],
+    ),
+    "7 a call whose content is null": (
+        [user("a"), says(None, "c1"), result("c1"), says("b"), END],
+        [user("a"), says(None, "c1"), result("c1"), says("b"), END],
+    ),
+    "8 two answers in a row": (
+        [user("a"), says("x", "c1"), says("y", "c2"), result("c1"), result("c2")],
+        [user("a"), says("x\ny", "c1", "c2"), result("c1"), result("c2")],
+    ),
+    "11 late results": (
+        [user("a"), says("", "npm"), user("b"), says("", "git"), result("git"), result("npm"), says("x"), END],
+        [user("a"), says("", "npm"), result("npm"), user("b"), says("", "git"), result("git"), says("x"), END],
+    ),
+    "12 B099 two calls and then the person": (
+        [user("a"), says("", "t1", "t2"), user("b")],
+        [user("a"), says("", "t1", "t2"), lost("t1"), lost("t2"), user("b")],
+    ),
+    "12 B099 one of two results, then the person": (
+        [user("a"), says("", "t1", "t2"), result("t2"), user("b")],
+        [user("a"), says("", "t1", "t2"), lost("t1"), result("t2"), user("b")],
+    ),
     "14 an empty answer": ([user("a"), says(""), user("b"), says(None), END], [user("a\nb\nfin")]),
-    "15 two results for one call": ([user("a"), says("", "c1"), result("c1", "un"), result("c1", "deux"), END],
-                                    [user("a"), says("", "c1"), result("c1", "un"), END]),
+    "15 two results for one call": (
+        [user("a"), says("", "c1"), result("c1", "un"), result("c1", "deux"), END],
+        [user("a"), says("", "c1"), result("c1", "un"), END],
+    ),
     "16 a burst": ([user("a"), user("b"), user("c")], [user("a\nb\nc")]),
-    "17 a summary in the middle": ([user("a"), {"role": "system", "content": "s"}, user("b")], [user("a"), {"role": "system", "content": "s"}, user("b")]),
+    "17 a summary in the middle": (
+        [user("a"), {"role": "system", "content": "s"}, user("b")],
+        [user("a"), {"role": "system", "content": "s"}, user("b")],
+    ),
     "18 a call twice": ([user("a"), says("", "c1"), says("", "c1"), result("c1")], [user("a"), says("", "c1"), result("c1")]),
-    "18 a call again later": ([user("a"), says("", "c1"), result("c1"), user("b"), says("x", "c1"), END], [user("a"), says("", "c1"), result("c1"), user("b"), says("x"), END]),
-    "19 an answer of which nothing is left": ([user("a"), says("", "c1"), result("c1"), user("b"), says("", "c1"), user("c")],
-                                              [user("a"), says("", "c1"), result("c1"), user("b\nc")]),
-    "a message between a call and its result": ([user("a"), says("", "c1"), user("b"), result("c1")], [user("a"), says("", "c1"), result("c1"), user("b")]),
+    "18 a call again later": (
+        [user("a"), says("", "c1"), result("c1"), user("b"), says("x", "c1"), END],
+        [user("a"), says("", "c1"), result("c1"), user("b"), says("x"), END],
+    ),
+    "19 an answer of which nothing is left": (
+        [user("a"), says("", "c1"), result("c1"), user("b"), says("", "c1"), user("c")],
+        [user("a"), says("", "c1"), result("c1"), user("b\nc")],
+    ),
+    "a message between a call and its result": (
+        [user("a"), says("", "c1"), user("b"), result("c1")],
+        [user("a"), says("", "c1"), result("c1"), user("b")],
+    ),
     "a result before its call": ([user("a"), result("c1"), says("", "c1")], [user("a"), says("", "c1"), result("c1")]),
     "an empty list of calls": ([user("a"), says("b") | {"tool_calls": []}, END], [user("a"), says("b"), END]),
-    "calls that are null": ([user("a"), says("b") | {"tool_calls": None}, says("c", "c1"), result("c1")], [user("a"), says("b\nc", "c1"), result("c1")]),
+    "calls that are null": (
+        [user("a"), says("b") | {"tool_calls": None}, says("c", "c1"), result("c1")],
+        [user("a"), says("b\nc", "c1"), result("c1")],
+    ),
     "the model speaks last": ([user("a"), says("b")], [user("a"), says("b"), user(GO_ON)]),
     "the model speaks first": ([says("b"), user("a")], [user("a")]),
     "nothing": ([], [user(GO_ON)]),
     "nothing but results": ([result("a"), result("b")], [user(GO_ON)]),
-    "a picture beside words": ([user("a"), user([{"type": "image_url", "image_url": {"url": "media:f"}}]), user("b")],
-                               [user([{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "media:f"}}, {"type": "text", "text": "b"}])]),
+    "a picture beside words": (
+        [user("a"), user([{"type": "image_url", "image_url": {"url": "media:f"}}]), user("b")],
+        [user([{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "media:f"}}, {"type": "text", "text": "b"}])],
+    ),
 }
 
 
@@ -119,7 +158,8 @@ messages = st.one_of(
     st.builds(lambda c, i: says(c, *i), words | st.sampled_from(["", None]), st.lists(ids, max_size=3)),
     st.builds(result, ids, words),
     st.builds(lambda m, c: m | {"tool_calls": c}, st.builds(says, words), st.sampled_from([None, []])),
-    st.just({"role": "system", "content": "résumé"}))
+    st.just({"role": "system", "content": "résumé"}),
+)
 
 
 def spoken(messages: list[dict]) -> str:
@@ -147,7 +187,7 @@ def test_any_budget_keeps_the_rules(found, budget):
     """However little room there is, what is sent keeps the rules and ends with what was said last."""
     repaired = repair([m for m in found if m["role"] != "system"])
     fitted = prompt.fit(repaired, budget)
-    assert faults(fitted) == [] and fitted == repaired[len(repaired) - len(fitted):]
+    assert faults(fitted) == [] and fitted == repaired[len(repaired) - len(fitted) :]
     assert sum(map(prompt.tokens, fitted)) <= budget or sum(m["role"] == "user" for m in fitted) == 1
 
 
@@ -155,8 +195,11 @@ def test_any_budget_keeps_the_rules(found, budget):
 def test_arguments_that_were_no_object_are_echoed_as_one(arguments):
     """B094: a call in the log whose arguments are no JSON object is sent back as an empty object, for ever."""
     call = {"id": "c1", "name": "web_search", "arguments": arguments, "seq": 3}
-    view = ({"is": "human", "seq": 1, "id": "SM1", "text": "a", "media": []}, {"is": "reply", "seq": 2, "read": 1, "text": "", "calls": [call]},
-            {"is": "result", "seq": 4, "id": "c1", "text": "non", "ok": False})
+    view = (
+        {"is": "human", "seq": 1, "id": "SM1", "text": "a", "media": []},
+        {"is": "reply", "seq": 2, "read": 1, "text": "", "calls": [call]},
+        {"is": "result", "seq": 4, "id": "c1", "text": "non", "ok": False},
+    )
     sent = prompt.build(Conversation(view=view, heard=4))
     assert [json.loads(c["function"]["arguments"]) for m in sent for c in m.get("tool_calls", [])] == [{}] and faults(sent[1:]) == []
 

@@ -2,7 +2,7 @@
 Send what waits in the outbox, oldest first, one message after another for each address.
 
 Before Twilio is called the row is marked `sending`. A row that is found in that state may have gone out: Twilio's own list is
-asked before it is sent again, and it is sent again once at most.
+asked before it is sent again, MOST_TRIES times in all, with longer and longer pauses.
 """
 
 import logging
@@ -22,7 +22,7 @@ from workers.process import services as process_services
 FAREWELL = ":farewell:"  # the one message that may still go to somebody who has just opted out
 MOST_TRIES = 6
 PAUSES = (6, 20, 60, 180, 600)  # seconds after the first, second… refusal that may pass
-LOOK_UP_AFTER = 3  # seconds before Twilio's list is asked about a message of which nothing was heard
+LOOK_UP_AFTER = 3  # seconds before Twilio's list is asked about a message of which nothing was heard; three times as many each time
 logger = logging.getLogger(__name__)
 
 
@@ -108,7 +108,7 @@ def _failed(services: Services, row: sa.Row, failure: SendError) -> bool:
         _again_in(services, row, failure.retry_after or PAUSES[min(row.attempts, len(PAUSES) - 1)], "waiting")
         return False
     if failure.ambiguous:
-        _again_in(services, row, LOOK_UP_AFTER, "sending")
+        _again_in(services, row, LOOK_UP_AFTER * 3**row.attempts, "sending")
         return False
     with writing(services.db) as tx:
         outbox.moved(tx, table.c.id == row.id, "failed", code=failure.code)

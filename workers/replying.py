@@ -71,6 +71,6 @@ def _hand_over(tx: sa.Connection, conversation: str, address: str, key: str, eve
 def _with_files(settings, channel: str, text: str, attached: list[sa.Row]) -> tuple[str, list[str]]:
     """The text with the links that must be in it, and the addresses that go as media: WhatsApp takes some kinds, SMS none."""
     urls = {f.id: files.url(settings, f) for f in attached}
-    media = [f.id for f in attached if channel == "whatsapp" and f.filename.rsplit(".", 1)[-1] in files.ATTACHABLE]
+    media = [f.id for f in attached if channel == "whatsapp" and files.is_attachable(f)]
     links = [urls[f.id] for f in attached if f.id not in media and urls[f.id] not in text]
     return "\n".join([text, *links]) if text else "\n".join(links), [urls[i] for i in media]

@@ -12,6 +12,7 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 import requests
 
 from bot import public_address
+from bot.channels import twilio
 from bot.errors import ToolError
 from bot.services import Services
 
@@ -58,8 +59,7 @@ def _own_place(services: Services, url: str) -> str:
 
 
 def _read(services: Services, url: str) -> bytes:
-    settings = services.settings
-    credentials = (settings.twilio_account_sid, settings.twilio_auth_token)
+    credentials = (services.settings.twilio_account_sid, twilio.tokens(services.settings)[0])
     for _ in range(REDIRECTS + 1):
         with services.http.get(url, auth=credentials, stream=True, timeout=(5, SECONDS), allow_redirects=False) as answer:
             if answer.is_redirect:

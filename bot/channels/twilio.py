@@ -74,16 +74,17 @@ class Inbound:
 
 def arrived(form: Mapping[str, str]) -> Inbound | None:
     """Translate Twilio's form; None when it lacks what makes it a message."""
-    id, sender = clean(form.get("MessageSid") or form.get("SmsSid") or ""), form.get("From", "").strip()
+    form = {name: clean(value) for name, value in form.items()}
+    id, sender = form.get("MessageSid") or form.get("SmsSid") or "", form.get("From", "")
     if not id or not sender:
         return None
     whatsapp = sender.startswith("whatsapp:") or form.get("To", "").startswith("whatsapp:")
     address = sender if sender.startswith("whatsapp:") or not whatsapp else f"whatsapp:{sender}"
     channel = "whatsapp" if whatsapp else "sms"
-    text = clean(_text(form, whatsapp))
+    text = _text(form, whatsapp).strip()
     command = words.Command(OPT_OUT[opted]) if (opted := form.get("OptOutType")) in OPT_OUT else words.command(text, channel=channel)
     forwarded = "true" in (form.get("Forwarded"), form.get("FrequentlyForwarded"))
-    return Inbound(id[:64], clean(address)[:200], channel, text, _media(form), command.name if command else None,
+    return Inbound(id[:64], address[:200], channel, text, _media(form), command.name if command else None,
                    (command.argument or None) if command else None, forwarded, form.get("OriginalRepliedMessageSid") or None)
 
 

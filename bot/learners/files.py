@@ -23,7 +23,8 @@ MEDIA_TYPES = {
     "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     "png": "image/png", "jpg": "image/jpeg", "webp": "image/webp", "ogg": "audio/ogg", "mp3": "audio/mpeg", "mp4": "video/mp4",
 }
-ATTACHABLE = {"pdf", "xlsx", "docx", "pptx", "png", "jpg"}  # what WhatsApp takes as media; everything else goes as a link
+MB = 1024 * 1024
+ATTACHABLE = {"pdf": 16 * MB, "xlsx": 16 * MB, "docx": 16 * MB, "pptx": 16 * MB, "png": 5 * MB, "jpg": 5 * MB}  # what WhatsApp takes
 
 
 def save(settings: Settings, tx, *, key: str, owner: str, origin: str, filename: str, data: bytes, text: str = "") -> sa.Row:
@@ -44,6 +45,11 @@ def save(settings: Settings, tx, *, key: str, owner: str, origin: str, filename:
 
 def url(settings: Settings, row: sa.Row) -> str:
     return f"{settings.public_url}/media/{row.token}/{row.filename}"
+
+
+def is_attachable(row: sa.Row) -> bool:
+    """Whether WhatsApp takes the file as media; any other goes as a link."""
+    return row.size <= ATTACHABLE.get(row.filename.rsplit(".", 1)[-1], -1)
 
 
 def by_link(connection: sa.Connection, token: str, filename: str) -> sa.Row | None:

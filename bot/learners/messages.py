@@ -40,7 +40,7 @@ def by_whatsapp(settings: Settings, tx, person: Person, text: str, file_ids: lis
         raise ToolError(f"The person has no file {', '.join(sorted(missing))}. Take file_id from list_user_files. Nothing was sent.")
     for row in rows:
         files.renew(settings, tx, row)
-    media = [r for r in rows if r.filename.rsplit(".", 1)[-1] in files.ATTACHABLE]
+    media = [r for r in rows if files.is_attachable(r)]
     links = [f"{r.filename}: {files.url(settings, r)}" for r in rows if r not in media]
     body = "\n".join([whatsapp.dress(text), *links]).strip()
     if not body:
