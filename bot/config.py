@@ -26,6 +26,8 @@ NUMBERS = {  # name in the environment: (field, default, smallest value)
     "MAX_ITERATIONS_EXTENDED": ("max_iterations_extended", 25, 1),
     "MAX_TOKENS": ("max_tokens", 2000, 16),
     "CONTEXT_TOKENS": ("context_tokens", 24000, 1000),
+    "TURN_TOKENS": ("turn_tokens", 200_000, 1000),
+    "DAY_TOKENS": ("day_tokens", 1_000_000, 1000),
     "QUIZ_TTL_SECONDS": ("quiz_ttl_seconds", 86400, 1),
     "QUIZ_FOLLOW_UP": ("quiz_follow_up", 1, 0),
     "DEBOUNCE_SECONDS": ("debounce_seconds", 1.0, 0),
@@ -119,6 +121,8 @@ class Settings:
     max_iterations_extended: int = 25
     max_tokens: int = 2000  # of one answer of the model
     context_tokens: int = 24000  # of what the model is sent, estimated
+    turn_tokens: int = 200_000  # of all requests of one turn, as the provider counts; then the model must answer
+    day_tokens: int = 1_000_000  # of one person in a day; then the model is not asked any more
     quiz_ttl_seconds: int = 86400
     quiz_follow_up: int = 1
     debounce_seconds: float = 1.0

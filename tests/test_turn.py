@@ -309,3 +309,19 @@ def test_a_background_turn_that_is_too_long_says_so(world):
     object.__setattr__(world.settings, "background_seconds", 0)
     assert "trop de temps" in world.say("Un gros travail")[-1]
     assert [r.credits for r in rows(world.services, learners)] == [100]
+
+
+def test_a_turn_has_a_budget_of_tokens(world):
+    """A turn that has cost TURN_TOKENS gets no more tools: the model must answer with what it has."""
+    world.account()
+    object.__setattr__(world.settings, "turn_tokens", 240)  # the fake model counts 120 for each answer
+    world.model.script = lambda body: call("list_user_files", {"limit": len(world.model.asked)}) if "tools" in body else text("Voilà.")
+    assert world.say("Cherche") == ["Voilà."] and ["tools" in b for b in world.model.asked] == [True, True, False]
+
+
+def test_a_day_has_a_budget_of_tokens(world):
+    """A person who has used DAY_TOKENS is told to come back tomorrow, without the model."""
+    world.account()
+    object.__setattr__(world.settings, "day_tokens", 200)
+    assert [world.say(f"Question {n}")[0] for n in range(2)] == ["D'accord."] * 2
+    assert "demain" in world.say("Question 3")[0] and len(world.model.asked) == 2

@@ -6,11 +6,11 @@ import re
 import time
 from dataclasses import replace
 
-from bot.conversation import log, prompt, stalls
+from bot.conversation import fold, log, prompt, stalls
 from bot.conversation.events import Error, Event, ModelReply, ModelRequest, ToolCall, TurnStopped
 from bot.conversation.fold import Conversation
-from bot.conversation.steps import AskModel
-from bot.db import reading, writing
+from bot.conversation.steps import AskModel, spent_up
+from bot.db import count_today, now, reading, writing
 from bot.errors import ModelError
 from bot.learners import files
 from tools import offered
@@ -54,7 +54,7 @@ def ask(turn: Turn, state: Conversation, step: AskModel) -> None:
                       data={k: v for k, v in data.items() if v is not None})
         return _logged(turn, [error], caused_by=step.upto)
     if answer is not None:
-        _logged(turn, said(answer, step, plan.model, state.partial), caused_by=step.upto)
+        _logged(turn, said(answer, step, plan.model, state.partial), caused_by=step.upto, tokens_of=state.profile.get("owner", ""))
 
 
 def said(answer: model.Answer, step: AskModel, name: str, partial: str = "") -> list[Event]:
@@ -93,7 +93,7 @@ def noted(state: Conversation, step: AskModel) -> str | None:
         notes.append(AGAIN.format(name=name))
     left = state.limit - step.iteration
     if state.profile.get("mode", "guest") != "guest":
-        notes += [WRAP_UP] if left == 2 else [LAST] if left <= 0 else []
+        notes += [LAST] if left <= 0 or spent_up(state) else [WRAP_UP] if left == 2 else []
     return "\n".join(notes) or None
 
 
@@ -127,6 +127,9 @@ def _give_up(turn: Turn, state: Conversation, step: AskModel, stop: recovery.Sto
     _logged(turn, [TurnStopped(str(step.upto), stop.reason)], caused_by=step.upto)
 
 
-def _logged(turn: Turn, events: list[Event], caused_by: int) -> None:
+def _logged(turn: Turn, events: list[Event], caused_by: int, tokens_of: str = "") -> None:
+    """Append; what an answer cost in tokens is added to the day of its person (*tokens_of*)."""
     with writing(turn.services.db) as tx:
-        log.append(tx, turn.conversation, events, caused_by=caused_by)
+        logged = log.append(tx, turn.conversation, events, caused_by=caused_by)
+        if logged and tokens_of and (spent := fold.tokens_of(events[0])):
+            count_today(tx, tokens_of, "tokens", now().date(), add=spent)

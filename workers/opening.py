@@ -31,6 +31,8 @@ def open_turn(turn: Turn, state: Conversation, at: int) -> None:
 def _refusal(tx: sa.Connection, person: accounts.Person, settings) -> str | None:
     if person.opted_out:
         return "opted_out"
+    if counted_today(tx, person.owner, "tokens", now().date()) >= settings.day_tokens:
+        return "day_limit"
     if person.learner:
         return "no_credits" if credits.balance(tx, person.learner.id) < credits.TURN_PRICE else None
     answered = counted_today(tx, person.address, "answers", person.today())
@@ -44,7 +46,7 @@ def _profile(tx: sa.Connection, person: accounts.Person, settings) -> dict:
         "mode": person.mode, "language": person.language, "country": numbers.country(person.address),
         "today": f"{DAYS[moment.weekday()]} {moment.date().isoformat()}", "weekday": moment.weekday(), "hour": moment.hour,
         "limits": {"iterations": settings.max_iterations, "extended": settings.max_iterations_extended,
-                   "context": settings.context_tokens},
+                   "context": settings.context_tokens, "tokens": settings.turn_tokens},
         "owner": person.owner, "name": learner and learner.name, "grade": learner and learner.grade,
         "facts": [row.fact for row in memories.facts(tx, person.owner)] if learner else [],
     }

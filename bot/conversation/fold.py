@@ -56,6 +56,7 @@ class Conversation:
     asked: int = 0  # answers of the model since the person last spoke
     opened: bool = False  # the turn has its TurnStarted
     profile: dict = field(default_factory=dict)
+    spent: int = 0  # tokens of this turn, as the provider counts
     limit: int = 10  # requests to the model in this turn
     cap: int = 25
     calls: tuple[dict, ...] = ()  # not yet answered: {"id", "name", "arguments", "seq"}
@@ -153,7 +154,7 @@ def idle(c: Conversation) -> bool:
 def _heard(c: Conversation, seq: int, event: HumanInput, at: str) -> Conversation:
     input = {"seq": seq, "id": event.id, "text": event.text, "command": event.command, "argument": event.argument, "at": at}
     if idle(c):
-        c = replace(c, opened=False, background=False, files=(), asked=0, started=())
+        c = replace(c, opened=False, background=False, files=(), asked=0, spent=0, started=())
     c = replace(c, channel=event.channel, inbox=(*c.inbox, input))
     if event.command:
         return c
@@ -190,7 +191,7 @@ def _replied(c: Conversation, seq: int, event: ModelReply) -> Conversation:
     read = upto_of(event.id)
     if read <= c.stopped:
         return replace(c, deaf=True)
-    c = replace(c, deaf=False)
+    c = replace(c, deaf=False, spent=c.spent + tokens_of(event))
     if event.cut:
         return replace(c, partial=event.text)
     if not event.text and not event.calls:
@@ -200,6 +201,11 @@ def _replied(c: Conversation, seq: int, event: ModelReply) -> Conversation:
     again = event.calls and any(e["is"] == "reply" and e["read"] >= c.spoken and e["text"] == event.text for e in c.view)
     return replace(c, read=read, asked=c.asked + 1, failures=(), empties=0, partial="", quiz_over=False, view=(*c.view, entry),
                    unsent=(*c.unsent, said) if event.text and not again else c.unsent)
+
+
+def tokens_of(event: ModelReply) -> int:
+    total = (event.usage or {}).get("total_tokens")
+    return total if isinstance(total, int) else 0
 
 
 def _answered(c: Conversation, seq: int, event: ToolResult) -> Conversation:

@@ -108,5 +108,10 @@ def next_step(c: Conversation, may_answer=lambda input, quiz: False, late: str |
         return StopTurn(c.heard, "empty")
     if why := stalls.stalled(c.view, c.spoken):
         return StopTurn(c.heard, why)
-    tools = c.profile.get("mode", "guest") != "guest" and c.asked + 1 < c.limit
+    tools = c.profile.get("mode", "guest") != "guest" and c.asked + 1 < c.limit and not spent_up(c)
     return AskModel(c.heard, c.asked + 1, len(c.failures) + c.empties + bool(c.partial), tools)
+
+
+def spent_up(c: Conversation) -> bool:
+    """Whether the turn has cost so many tokens that the model must answer now."""
+    return c.spent >= c.profile.get("limits", {}).get("tokens", c.spent + 1)
