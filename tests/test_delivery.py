@@ -360,6 +360,23 @@ def test_a_link_works_as_often_as_twilio_asks(world):
     assert all(f.expires_at > now() + timedelta(hours=24) for f in rows(world.services, files))
 
 
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/media/x/x.pdf",
+        "/media/%00/x.pdf",
+        "/media/x/%00",
+        "/media/../x",
+        "/media/" + "x" * 3000 + "/x.pdf",
+        "/media//x.pdf",
+        "/media/%2e%2e/x",
+    ],
+)
+def test_a_link_that_was_never_made(target, world):
+    """What is no link of ours is not found, whatever it looks like."""
+    assert world.web.get(target).status_code in (308, 404)
+
+
 def test_a_file_message_whose_answer_was_lost(world):
     """B071: a message that is nothing but a file is found on Twilio's list too, and is not sent twice."""
     world.account()

@@ -353,7 +353,7 @@ seeds = st.integers(0, 10**9)
 @settings(max_examples=300, deadline=None)
 @given(seeds, st.integers(1, 12))
 def test_every_conversation_comes_to_rest(seed, writes):
-    """Whatever happens in whatever order: every step brings something new, every prompt is valid, and in the end nothing is owed to anybody."""
+    """Whatever happens in whatever order: every step brings something new, every prompt is valid, in the end nothing is owed."""
     play = Play(Random(seed))
     play.run(writes)
     c = play.state

@@ -61,7 +61,7 @@ def _answer(turn: Turn, state: Conversation, call: dict, failed: list[BaseExcept
         row = turn.row
         with reading(services.db) as connection:
             person = accounts.person(connection, row.address)
-        context = Context(services, unit, person, turn.conversation)
+        context = Context(services, unit, person, turn.conversation, untrusted=not state.trusted)
         events = _events(context, state, call)
         if log.append(unit, turn.conversation, events, caused_by=call["seq"]):
             unit.commit()
@@ -77,6 +77,9 @@ def _events(context: Context, state: Conversation, call: dict) -> list:
         if not modes.allowed(name, context.person.mode) and name in offered.SCHEMAS:
             raise ToolError(f"{name} is not available to this person.")
         offered.check(name, arguments)
+        if context.untrusted and name in modes.ACTING:
+            raise ToolError(f"{name} is refused: the request comes from a forwarded message only. Ask the person to say in their own words "
+                            "what they want.")
         if state.resting.get(name, 0) > state.asked:
             raise ToolError(f"{name} is set aside for a moment, because its service was down just now. Go on without it.")
         if state.forked and name not in READS_ONLY:

@@ -78,6 +78,7 @@ class Conversation:
     turns_at: tuple[str, ...] = ()  # when the newest turns began, ISO
     background: bool = False
     forked: bool = False
+    trusted: bool = True  # the person's own words began this turn, not only something forwarded
 
 
 # -- folding -------------------------------------------------------------------------------------------------------
@@ -154,8 +155,8 @@ def idle(c: Conversation) -> bool:
 def _heard(c: Conversation, seq: int, event: HumanInput, at: str) -> Conversation:
     input = {"seq": seq, "id": event.id, "text": event.text, "command": event.command, "argument": event.argument, "at": at}
     if idle(c):
-        c = replace(c, opened=False, background=False, files=(), asked=0, spent=0, started=())
-    c = replace(c, channel=event.channel, inbox=(*c.inbox, input))
+        c = replace(c, opened=False, background=False, files=(), asked=0, spent=0, started=(), trusted=False)
+    c = replace(c, channel=event.channel, inbox=(*c.inbox, input), trusted=c.trusted or not event.forwarded)
     if event.command:
         return c
     entry = {"is": "human", "seq": seq, "id": event.id, "text": event.text, "media": event.media}

@@ -85,7 +85,7 @@ def _participant() -> str | None:
     for pair in request.query_string.decode("utf-8", "replace").split("&"):
         name, _, value = pair.partition("=")
         if name == "participant" and value:
-            return unquote(value).strip()
+            return unquote(value).replace("\0", "\ufffd").strip()
     return None
 
 

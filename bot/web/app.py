@@ -2,7 +2,7 @@
 
 import logging
 
-from flask import Flask, Response, jsonify, request
+from flask import Flask, Response, abort, jsonify, request
 from werkzeug.exceptions import HTTPException
 
 from bot import config
@@ -33,10 +33,17 @@ def create_app(services: Services | None = None) -> Flask:
         from bot.demo import server
 
         app.register_blueprint(server.blueprint)
+    app.before_request(_without_nul)
     app.register_error_handler(Unavailable, _unavailable)
     app.register_error_handler(HTTPException, _http_error)
     app.after_request(_headers)
     return app
+
+
+def _without_nul() -> None:
+    """Nothing has NUL in its name, and PostgreSQL does not even compare with it."""
+    if "\0" in request.path:
+        abort(404)
 
 
 def _unavailable(problem: Unavailable) -> Response:
