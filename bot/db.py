@@ -225,11 +225,11 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def connect(url: str) -> sa.Engine:
-    """An engine for *url*. Nothing is opened until it is used."""
+def connect(url: str, patience: float = 15) -> sa.Engine:
+    """An engine for *url*. Nothing is opened until it is used. *patience*: seconds to wait for SQLite's one writer."""
     if not url.startswith("sqlite"):
         return sa.create_engine(url, pool_pre_ping=True, pool_size=20, max_overflow=40, connect_args={"connect_timeout": 3})
-    engine = sa.create_engine(url, connect_args={"timeout": 15, "check_same_thread": False}, pool_size=20, max_overflow=40)
+    engine = sa.create_engine(url, connect_args={"timeout": patience, "check_same_thread": False}, pool_size=20, max_overflow=40)
 
     @sa.event.listens_for(engine, "connect")
     def prepare(connection, record):

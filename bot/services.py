@@ -42,8 +42,9 @@ class Services:
         return Queue(name, connection=self.redis)
 
 
-def build(settings: Settings) -> Services:
-    return Services(settings, db.connect(settings.database_url), connect_redis(settings.redis_url))
+def build(settings: Settings, patience: float = 15) -> Services:
+    """*patience*: seconds that a statement waits for SQLite's one writer."""
+    return Services(settings, db.connect(settings.database_url, patience), connect_redis(settings.redis_url))
 
 
 def connect_redis(url: str, *, blocking: bool = False) -> redis.Redis:

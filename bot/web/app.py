@@ -11,13 +11,14 @@ from bot.errors import Unavailable
 from bot.services import Services
 from bot.web import api, health, media, pay, webhooks
 
+PATIENCE = 3  # seconds for the database: Twilio waits 15 in all and comes again after a 503
 LARGEST_BODY = 64 * 1024  # bytes of a webhook or API request
 LARGEST_UPLOAD = 6 * 1024 * 1024  # the simulator sends files
 logger = logging.getLogger(__name__)
 
 
 def create_app(services: Services | None = None) -> Flask:
-    services = services or outside.build(config.require_service(config.load()))
+    services = services or outside.build(config.require_service(config.load()), PATIENCE)
     app = Flask("bot.web")
     app.extensions["palabre"] = services
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_UPLOAD if services.settings.simulator else LARGEST_BODY
