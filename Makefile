@@ -21,18 +21,18 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed: requirements.lock pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
-	$(VENV)/bin/python -m pip install -q --disable-pip-version-check --no-deps -e .
+	$(VENV)/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.installed-test: requirements-test.lock pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-test.lock
-	$(VENV)/bin/python -m pip install -q --disable-pip-version-check --no-deps -e .
+	$(VENV)/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.installed
 
 # The locks hold hashes and no index addresses; uv reads pyproject.toml.
 lock:
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml -o requirements.lock
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header --extra test pyproject.toml -o requirements-test.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header --extra build pyproject.toml -o requirements.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header --extra build --extra test pyproject.toml -o requirements-test.lock
 
 clean:
 	rm -rf $(VENV) build *.egg-info

@@ -56,6 +56,7 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--workers", type=positive, default=2, help="worker processes (default 2)")
     sub = command("web", web, "run the web server: webhooks, media, API")
     sub.add_argument("--port", type=port, default=8000)
+    sub.add_argument("--host", default="0.0.0.0", help="the address to listen on (default: all)")
     sub = command("worker", worker, "run the workers: turns, background turns, deliveries")
     sub.add_argument("--queues", type=queues, default="chat,background,delivery", help="which queues, separated by commas")
     sub.add_argument("--processes", type=positive, default=2)
@@ -128,7 +129,7 @@ def start(args) -> None:
 
 def web(args) -> None:
     config.require_service(config.load())
-    os.execv(sys.executable, [sys.executable, "-m", "gunicorn", "--config", "python:bot.web.gunicorn", "--bind", f"0.0.0.0:{args.port}",
+    os.execv(sys.executable, [sys.executable, "-m", "gunicorn", "--config", "python:bot.web.gunicorn", "--bind", f"{args.host}:{args.port}",
                               "bot.web.app:create_app()"])
 
 

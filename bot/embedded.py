@@ -129,9 +129,10 @@ def _children(environ: Mapping[str, str], settings: Settings, port: int, workers
     def process(*args: str):
         return lambda: subprocess.Popen([*palabre, *args], env=dict(environ), preexec_fn=end_with_parent, start_new_session=True)
 
+    host = "127.0.0.1" if settings.public_url == settings.local_url else "0.0.0.0"  # others may come in only where that is wanted
     children = [Child("valkey", lambda: valkey.start(settings.home / "valkey")[0])] if bring_valkey else []
-    return [*children, Child("web", process("web", "--port", str(port))), Child("worker", process("worker", "--processes", str(workers))),
-            Child("clock", process("clock"))]
+    return [*children, Child("web", process("web", "--port", str(port), "--host", host)),
+            Child("worker", process("worker", "--processes", str(workers))), Child("clock", process("clock"))]
 
 
 def welcome(settings: Settings) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -219,9 +220,8 @@ def test_there_is_no_network(bash, command):
 
 
 def test_only_the_loopback_device_is_there(bash, way):
-    if way != "box":
-        pytest.skip("there is no /proc to look into")
-    assert bash("cat /proc/net/dev | tail -n +3 | cut -d: -f1 | tr -d ' '")["stdout"] == "lo\n"
+    """In the box the network is a loopback of its own; elsewhere there is no /proc to look into."""
+    assert bash("cat /proc/net/dev | tail -n +3 | cut -d: -f1 | tr -d ' '")["stdout"] == ("lo\n" if way == "box" else "")
 
 
 @pytest.mark.parametrize(
@@ -375,6 +375,9 @@ def test_folders_of_ours_below_usr_stay_hidden(way):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_it_holds_for_a_service_that_does_not_run_as_root():
+    place = Path(tempfile.mkdtemp())  # the project's own folder may be closed to others
+    shutil.copytree(Path(sandbox.__file__).parents[2] / "bot", place / "bot", ignore=shutil.ignore_patterns("__pycache__", "fonts", "web", "demo"))
+    place.chmod(0o755)
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\nfrom bot import sandbox\nprint(sandbox.availability())\n"
         'print(sandbox.run(\'id -u; bomb() { bomb | bomb & }; bomb 2>/dev/null; sleep 0.3; ls -A / | tr "\\n" " "\'))\n'
@@ -383,14 +386,13 @@ def test_it_holds_for_a_service_that_does_not_run_as_root():
     )
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
     done = subprocess.run(
-        [*nobody, sys.executable, "-c", program, str(Path(sandbox.__file__).parents[1])],
+        [*nobody, os.path.realpath(sys.executable), "-c", program, str(place)],
         capture_output=True,
         text=True,
         env={"PATH": os.environ["PATH"]},
         cwd="/",
     )
-    if "Permission" in done.stderr and not done.stdout:
-        pytest.skip("the project's folder cannot be read by others here")
+    shutil.rmtree(place)
     lines = done.stdout.splitlines()
     assert lines[0] == "None", done.stderr
     assert "'exit_code': 0" in lines[1] and "65534" in lines[1] and "root" not in lines[1]

@@ -36,7 +36,8 @@ def test_the_installed_commands_work(installed, tmp_path):
     environ = SYSTEM | {"PYTHONPATH": str(installed), "PALABRE_HOME": str(tmp_path / "var")}
 
     def command(*args: str, said: str = "") -> str:
-        done = subprocess.run([sys.executable, "-P", *args], env=environ, cwd=tmp_path, input=said, text=True, capture_output=True, timeout=60)
+        done = subprocess.run([sys.executable, "-P", *args], env=environ, cwd=tmp_path, input=said, text=True, capture_output=True,
+                              timeout=60)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -136,7 +136,6 @@ def main() -> None:
     names = args.queues.split(",")
     config.require_service(config.load())
     logs.set_up(logging.INFO)
-    logging.getLogger("twilio.http_client").setLevel(logging.WARNING)  # it writes down every request
     Supervisor([Child(f"worker {n + 1}", lambda: Forked(lambda: run_process(names))) for n in range(args.processes)]).run()
 
 

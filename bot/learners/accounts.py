@@ -78,6 +78,8 @@ def add(tx: sa.Connection, phone: str, mode: str, *, grade: str | None = None, c
         raise WrongUsage("credits cannot be negative")
     if email is not None and ("@" not in email or any(c.isspace() or c in ",;<>" for c in email)):
         raise WrongUsage(f"{email!r} is not an e-mail address")
+    if len(name or "") > 200 or len(email or "") > 254:
+        raise WrongUsage("a name has 200 characters at most, an e-mail address 254")
     id = uuid.uuid4().hex
     if not insert_once(tx, learners, id=id, phone=number, mode=mode, grade=grade_named(grade), name=name, email=email, email_verified=email is not None,
                        language="fr", credits=0, created_at=now()):

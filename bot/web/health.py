@@ -3,7 +3,7 @@
 import redis
 import sqlalchemy as sa
 from flask import Blueprint, Response, jsonify
-from rq import Worker
+from rq import worker_registration
 
 from bot import queues
 from bot.db import conversations, events, now, outbox, reading
@@ -44,8 +44,10 @@ def _redis() -> str:
 
 
 def _worker() -> str:
+    """A worker that was killed stays on RQ's list, but its key dies with it."""
     try:
-        return "ok" if Worker.count(connection=services().redis, queue=services().queue(queues.CHAT)) else "none is running"
+        keys = worker_registration.get_keys(queue=services().queue(queues.CHAT))
+        return "ok" if keys and services().redis.exists(*keys) else "none is running"
     except redis.RedisError as problem:
         return type(problem).__name__
 
