@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -596,8 +597,8 @@ def test_every_stop_has_its_words():
 @pytest.fixture
 def waits(monkeypatch):
     """Instead of waiting, the seconds that would have been waited."""
-    found = []
-    monkeypatch.setattr("time.sleep", found.append)
+    found, here, real = [], threading.current_thread(), time.sleep
+    monkeypatch.setattr("time.sleep", lambda seconds: found.append(seconds) if threading.current_thread() is here else real(seconds))
     return found
 
 
