@@ -129,8 +129,19 @@ def start(args) -> None:
 
 def web(args) -> None:
     config.require_service(config.load())
-    os.execv(sys.executable, [sys.executable, "-m", "gunicorn", "--config", "python:bot.web.gunicorn", "--bind", f"{args.host}:{args.port}",
-                              "bot.web.app:create_app()"])
+    os.execv(
+        sys.executable,
+        [
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "--config",
+            "python:bot.web.gunicorn",
+            "--bind",
+            f"{args.host}:{args.port}",
+            "bot.web.app:create_app()",
+        ],
+    )
 
 
 def worker(args) -> None:
@@ -208,8 +219,15 @@ def events(args) -> None:
     with reading(_database()) as connection:
         found = log.read(connection, _conversation(connection, args.conversation).id)
     for e in found:
-        about = {"seq": e.seq, "kind": type(e.event).__name__, "id": e.event.id, "at": e.at.isoformat(), "caused_by": e.caused_by,
-                 "correlation_id": e.correlation_id, "payload": payload(e.event)}
+        about = {
+            "seq": e.seq,
+            "kind": type(e.event).__name__,
+            "id": e.event.id,
+            "at": e.at.isoformat(),
+            "caused_by": e.caused_by,
+            "correlation_id": e.correlation_id,
+            "payload": payload(e.event),
+        }
         if args.json:
             print(json.dumps(about, ensure_ascii=False))
         else:

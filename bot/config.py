@@ -168,15 +168,22 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
     if problems:
         raise SettingsError("; ".join(problems))
     return Settings(
-        home=home, database_url=database_url,
-        simulator=environ.get("PALABRE_SIMULATOR") == "1", demo=environ.get("PALABRE_DEMO") == "1",
-        model_fallbacks=tuple(m.strip() for m in environ.get("MODEL_FALLBACKS", "").split(",") if m.strip()), **values)
+        home=home,
+        database_url=database_url,
+        simulator=environ.get("PALABRE_SIMULATOR") == "1",
+        demo=environ.get("PALABRE_DEMO") == "1",
+        model_fallbacks=tuple(m.strip() for m in environ.get("MODEL_FALLBACKS", "").split(",") if m.strip()),
+        **values,
+    )
 
 
 def require_service(settings: Settings) -> Settings:
     """What `web`, `worker` and `clock` need; names everything that is missing in one message."""
-    missing = [name for name in ("REDIS_URL", "SECRET_KEY", "OPERATOR_TOKEN", "TWILIO_ACCOUNT_SID", "TWILIO_AUTH_TOKEN")
-               if not getattr(settings, TEXTS[name][0])]
+    missing = [
+        name
+        for name in ("REDIS_URL", "SECRET_KEY", "OPERATOR_TOKEN", "TWILIO_ACCOUNT_SID", "TWILIO_AUTH_TOKEN")
+        if not getattr(settings, TEXTS[name][0])
+    ]
     if not settings.twilio_messaging_service_sid:
         missing += [n for n in ("TWILIO_WHATSAPP_FROM", "TWILIO_SMS_FROM") if not getattr(settings, TEXTS[n][0])]
     problems = [f"{name} is not set" for name in missing]
@@ -184,8 +191,11 @@ def require_service(settings: Settings) -> Settings:
         problems.append("OPENROUTER_API_KEY is not set (or OPENROUTER_BASE_URL for a model server of your own)")
     problems += public_address_problems(settings)
     if problems:
-        raise SettingsError("Palabre cannot start: " + "; ".join(problems)
-                            + ". `palabre start` needs none of these: it brings its own Valkey, a simulator and a demo model.")
+        raise SettingsError(
+            "Palabre cannot start: "
+            + "; ".join(problems)
+            + ". `palabre start` needs none of these: it brings its own Valkey, a simulator and a demo model."
+        )
     return settings
 
 

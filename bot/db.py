@@ -32,7 +32,8 @@ class Utc(sa.TypeDecorator):
 
 
 learners = sa.Table(
-    "learners", metadata,
+    "learners",
+    metadata,
     sa.Column("id", sa.String(32), primary_key=True),
     sa.Column("phone", sa.String(20), unique=True),  # E.164; proven to be this person's on WhatsApp and SMS
     sa.Column("mode", sa.String(8), nullable=False),  # child or pro
@@ -48,7 +49,8 @@ learners = sa.Table(
 )
 
 addresses = sa.Table(
-    "addresses", metadata,
+    "addresses",
+    metadata,
     sa.Column("address", sa.String(200), primary_key=True),  # as received: whatsapp:+225…, whatsapp:CI.1349…, +225…
     sa.Column("channel", sa.String(10), nullable=False),
     sa.Column("phone", sa.String(20), index=True),
@@ -60,7 +62,8 @@ addresses = sa.Table(
 )
 
 conversations = sa.Table(
-    "conversations", metadata,
+    "conversations",
+    metadata,
     sa.Column("number", BigId, primary_key=True, autoincrement=True),
     sa.Column("id", sa.String(32), nullable=False, unique=True),
     sa.Column("address", sa.String(200), nullable=False, index=True),
@@ -77,13 +80,15 @@ conversations = sa.Table(
 )
 
 received = sa.Table(
-    "received", metadata,  # provider ids of messages, so that one that is delivered again does nothing
+    "received",
+    metadata,  # provider ids of messages, so that one that is delivered again does nothing
     sa.Column("id", sa.String(64), primary_key=True),
     sa.Column("at", Utc, nullable=False),
 )
 
 events = sa.Table(
-    "events", metadata,
+    "events",
+    metadata,
     sa.Column("conversation_id", sa.String(32), primary_key=True),
     sa.Column("seq", sa.Integer, primary_key=True),
     sa.Column("kind", sa.String(24), nullable=False),
@@ -96,7 +101,8 @@ events = sa.Table(
 )
 
 snapshots = sa.Table(
-    "snapshots", metadata,
+    "snapshots",
+    metadata,
     sa.Column("conversation_id", sa.String(32), primary_key=True),
     sa.Column("seq", sa.Integer, nullable=False),
     sa.Column("version", sa.String(16), nullable=False),  # of the code that folded; another version folds anew
@@ -104,7 +110,8 @@ snapshots = sa.Table(
 )
 
 outbox = sa.Table(
-    "outbox", metadata,
+    "outbox",
+    metadata,
     sa.Column("id", BigId, primary_key=True, autoincrement=True),
     sa.Column("token", sa.String(22), nullable=False, unique=True),  # in the status callback's address
     sa.Column("key", sa.String(120), nullable=False, unique=True),  # what it carries, so that it is written once
@@ -126,7 +133,8 @@ outbox = sa.Table(
 )
 
 ledger = sa.Table(
-    "ledger", metadata,  # double entry: the two rows of one key add up to zero
+    "ledger",
+    metadata,  # double entry: the two rows of one key add up to zero
     sa.Column("id", BigId, primary_key=True, autoincrement=True),
     sa.Column("key", sa.String(120), nullable=False),
     sa.Column("account", sa.String(48), nullable=False, index=True),  # learner:<id>, or ours: usage, bonus, grants, refills, sales
@@ -137,7 +145,8 @@ ledger = sa.Table(
 )
 
 daily = sa.Table(
-    "daily", metadata,  # counters that begin anew each day: what a guest was answered, bonus given, mails sent
+    "daily",
+    metadata,  # counters that begin anew each day: what a guest was answered, bonus given, mails sent
     sa.Column("who", sa.String(200), primary_key=True),
     sa.Column("what", sa.String(24), primary_key=True),
     sa.Column("day", sa.Date, primary_key=True),
@@ -145,7 +154,8 @@ daily = sa.Table(
 )
 
 attempts = sa.Table(
-    "attempts", metadata,  # answers to quizzes, and exercises the model reports
+    "attempts",
+    metadata,  # answers to quizzes, and exercises the model reports
     sa.Column("key", sa.String(120), primary_key=True),
     sa.Column("owner", sa.String(200), nullable=False, index=True),
     sa.Column("kind", sa.String(10), nullable=False),  # quiz or exercise
@@ -157,7 +167,8 @@ attempts = sa.Table(
 )
 
 files = sa.Table(
-    "files", metadata,
+    "files",
+    metadata,
     sa.Column("id", sa.String(24), primary_key=True),
     sa.Column("key", sa.String(120), nullable=False, unique=True),  # the call or message that made it
     sa.Column("owner", sa.String(200), nullable=False, index=True),
@@ -172,7 +183,8 @@ files = sa.Table(
 )
 
 memories = sa.Table(
-    "memories", metadata,
+    "memories",
+    metadata,
     sa.Column("id", BigId, primary_key=True, autoincrement=True),
     sa.Column("owner", sa.String(200), nullable=False, index=True),
     sa.Column("category", sa.String(60), nullable=False),
@@ -183,7 +195,8 @@ memories = sa.Table(
 )
 
 tasks = sa.Table(
-    "tasks", metadata,
+    "tasks",
+    metadata,
     sa.Column("id", BigId, primary_key=True, autoincrement=True),
     sa.Column("key", sa.String(120), nullable=False, unique=True),
     sa.Column("owner", sa.String(200), nullable=False, index=True),
@@ -196,7 +209,8 @@ tasks = sa.Table(
 )
 
 drafts = sa.Table(
-    "drafts", metadata,
+    "drafts",
+    metadata,
     sa.Column("id", BigId, primary_key=True, autoincrement=True),
     sa.Column("key", sa.String(120), nullable=False, unique=True),
     sa.Column("owner", sa.String(200), nullable=False, index=True),
@@ -209,7 +223,8 @@ drafts = sa.Table(
 )
 
 payments = sa.Table(
-    "payments", metadata,
+    "payments",
+    metadata,
     sa.Column("id", sa.String(24), primary_key=True),
     sa.Column("key", sa.String(120), nullable=False, unique=True),
     sa.Column("learner_id", sa.String(32), nullable=False, index=True),

@@ -27,9 +27,18 @@ class Finding:
 
 def examine(settings: Settings) -> list[Finding]:
     """Every check is made, whatever the others say."""
-    checks = [("réglages / settings", _settings), ("PALABRE_HOME", _home), ("base de données / database", _database),
-              ("comptes / ledger", _ledger), ("Redis", _redis), ("Twilio", _twilio), ("modèle / model", _model), ("web_search", _tavily),
-              ("e-mail", _mail), ("bash_execute", _sandbox)]
+    checks = [
+        ("réglages / settings", _settings),
+        ("PALABRE_HOME", _home),
+        ("base de données / database", _database),
+        ("comptes / ledger", _ledger),
+        ("Redis", _redis),
+        ("Twilio", _twilio),
+        ("modèle / model", _model),
+        ("web_search", _tavily),
+        ("e-mail", _mail),
+        ("bash_execute", _sandbox),
+    ]
     return [_checked(what, check, settings) for what, check in checks]
 
 

@@ -67,13 +67,22 @@ def complete(environ: Mapping[str, str], port: int) -> dict[str, str]:
     """The settings that are missing, filled in for one machine."""
     settings = config.load(environ)
     here, kept = f"http://127.0.0.1:{port}", _secrets(settings.home)
-    found = {"PALABRE_HOME": str(settings.home), "LOCAL_URL": here, "PUBLIC_URL": environ.get("PUBLIC_URL") or here,
-             "SECRET_KEY": settings.secret_key or kept["secret_key"], "OPERATOR_TOKEN": settings.operator_token or kept["operator_token"],
-             "PAYMENT_GATEWAY": settings.payment_gateway or "sandbox",
-             "REDIS_URL": settings.redis_url or valkey.url_of(valkey.socket_in(settings.home / "valkey"))}
+    found = {
+        "PALABRE_HOME": str(settings.home),
+        "LOCAL_URL": here,
+        "PUBLIC_URL": environ.get("PUBLIC_URL") or here,
+        "SECRET_KEY": settings.secret_key or kept["secret_key"],
+        "OPERATOR_TOKEN": settings.operator_token or kept["operator_token"],
+        "PAYMENT_GATEWAY": settings.payment_gateway or "sandbox",
+        "REDIS_URL": settings.redis_url or valkey.url_of(valkey.socket_in(settings.home / "valkey")),
+    }
     if not settings.twilio_account_sid and not settings.twilio_auth_token:
-        found |= {"PALABRE_SIMULATOR": "1", "TWILIO_ACCOUNT_SID": kept["account_sid"], "TWILIO_AUTH_TOKEN": kept["auth_token"],
-                  "TWILIO_BASE_URL": f"{here}/simulator/twilio"} | SIMULATED
+        found |= {
+            "PALABRE_SIMULATOR": "1",
+            "TWILIO_ACCOUNT_SID": kept["account_sid"],
+            "TWILIO_AUTH_TOKEN": kept["auth_token"],
+            "TWILIO_BASE_URL": f"{here}/simulator/twilio",
+        } | SIMULATED
     if not settings.model_key and settings.model_url == OPENROUTER:
         found |= {"PALABRE_DEMO": "1", "OPENROUTER_BASE_URL": f"{here}/demo/v1", "MODEL_FALLBACKS": ""}
         found |= {name: "palabre/demo" for name in ("MODEL_FAST", "MODEL_PRIMARY", "MODEL_SMART", "MODEL_VISION")}
@@ -84,8 +93,12 @@ def _secrets(home: Path) -> dict[str, str]:
     """Generated once and kept, so that sessions and links outlive a restart."""
     path = home / "secrets.json"
     if not path.exists():
-        made = {"secret_key": secrets.token_urlsafe(32), "operator_token": secrets.token_urlsafe(18),
-                "account_sid": "AC" + secrets.token_hex(16), "auth_token": secrets.token_hex(16)}
+        made = {
+            "secret_key": secrets.token_urlsafe(32),
+            "operator_token": secrets.token_urlsafe(18),
+            "account_sid": "AC" + secrets.token_hex(16),
+            "auth_token": secrets.token_hex(16),
+        }
         half = path.with_suffix(".new")
         with open(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             json.dump(made, file)
@@ -131,16 +144,22 @@ def _children(environ: Mapping[str, str], settings: Settings, port: int, workers
 
     host = "127.0.0.1" if settings.public_url == settings.local_url else "0.0.0.0"  # others may come in only where that is wanted
     children = [Child("valkey", lambda: valkey.start(settings.home / "valkey")[0])] if bring_valkey else []
-    return [*children, Child("web", process("web", "--port", str(port), "--host", host)),
-            Child("worker", process("worker", "--processes", str(workers))), Child("clock", process("clock"))]
+    return [
+        *children,
+        Child("web", process("web", "--port", str(port), "--host", host)),
+        Child("worker", process("worker", "--processes", str(workers))),
+        Child("clock", process("clock")),
+    ]
 
 
 def welcome(settings: Settings) -> str:
     lines = ["", "  Palabre est en marche. Ctrl-C l'arrête.", ""]
     if settings.simulator:
         lines.append(f"  Simulateur     {settings.local_url}/simulator")
-    lines += [f"  API            {settings.local_url}/api/conversations   (Authorization: Bearer {settings.operator_token})",
-              f"  Santé          {settings.local_url}/readyz"]
+    lines += [
+        f"  API            {settings.local_url}/api/conversations   (Authorization: Bearer {settings.operator_token})",
+        f"  Santé          {settings.local_url}/readyz",
+    ]
     if settings.demo:
         lines.append("  Modèle         démonstration sans IA ; OPENROUTER_API_KEY ou OPENROUTER_BASE_URL branche un vrai modèle")
     lines.append(f"  Données        {settings.home}")

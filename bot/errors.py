@@ -43,8 +43,9 @@ class DocumentError(ToolError):
 class ModelError(PalabreError):
     """*kind* is one of workers.recovery.KINDS; *retry_after* is in seconds, when the provider named it."""
 
-    def __init__(self, kind: str, text: str, status: int | None = None, retry_after: float | None = None,
-                 affordable_tokens: int | None = None):
+    def __init__(
+        self, kind: str, text: str, status: int | None = None, retry_after: float | None = None, affordable_tokens: int | None = None
+    ):
         super().__init__(text)
         self.kind, self.status, self.retry_after, self.affordable_tokens = kind, status, retry_after, affordable_tokens
 
@@ -52,7 +53,8 @@ class ModelError(PalabreError):
 class SendError(PalabreError):
     """*ambiguous*: the message may have gone out although no answer came; *retryable*: it has not, and may go later."""
 
-    def __init__(self, text: str, code: int | None = None, retryable: bool = False, ambiguous: bool = False,
-                 retry_after: float | None = None):
+    def __init__(
+        self, text: str, code: int | None = None, retryable: bool = False, ambiguous: bool = False, retry_after: float | None = None
+    ):
         super().__init__(text)
         self.code, self.retryable, self.ambiguous, self.retry_after = code, retryable, ambiguous, retry_after

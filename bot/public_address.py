@@ -10,11 +10,18 @@ from bot.errors import ToolError
 INSIDE_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home", "corp", "test", "invalid", "onion", "arpa")
 NUMERIC = re.compile(r"0x[0-9a-f]*|\d+", re.I)  # a host that ends in a number is an IPv4 address to a browser: 2130706433, 0x7f.1
 LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-NOT_PUBLIC = [ipaddress.ip_network(n) for n in (
-    "168.63.129.16/32",  # Azure's own server beside every machine, although the address is public
-    "192.0.0.0/24", "198.18.0.0/15", "100.64.0.0/10",
-    "::/96", "fec0::/10", "2001::/23",  # old embeddings of IPv4, site-local, and protocol assignments (Teredo among them)
-)]
+NOT_PUBLIC = [
+    ipaddress.ip_network(n)
+    for n in (
+        "168.63.129.16/32",  # Azure's own server beside every machine, although the address is public
+        "192.0.0.0/24",
+        "198.18.0.0/15",
+        "100.64.0.0/10",
+        "::/96",
+        "fec0::/10",
+        "2001::/23",  # old embeddings of IPv4, site-local, and protocol assignments (Teredo among them)
+    )
+]
 NAT64 = ipaddress.ip_network("64:ff9b::/96")  # IPv4 written into the last four bytes
 SIX_TO_FOUR = ipaddress.ip_network("2002::/16")
 

@@ -22,7 +22,9 @@ def wake(services: Services, conversation: str, queue: str = CHAT) -> bool:
     limit = services.settings.background_seconds if queue == BACKGROUND else services.settings.turn_seconds
     try:
         services.redis.set(f"wake:turn:{conversation}", 1, ex=WAKE_SECONDS)
-        services.queue(queue).enqueue("workers.turn.take_turn", conversation, job_timeout=int(limit + SLACK), result_ttl=0, failure_ttl=3600)
+        services.queue(queue).enqueue(
+            "workers.turn.take_turn", conversation, job_timeout=int(limit + SLACK), result_ttl=0, failure_ttl=3600
+        )
     except redis.RedisError as problem:
         logger.warning("queue unreachable, the clock will find conversation %s: %s", conversation, type(problem).__name__)
         return False
@@ -33,8 +35,9 @@ def deliver(services: Services, address: str) -> bool:
     """Have a worker send what waits in the outbox for *address*."""
     try:
         services.redis.set(f"wake:send:{address}", 1, ex=WAKE_SECONDS)
-        services.queue(DELIVERY).enqueue("workers.delivery.deliver", address, description="deliver", job_timeout=SLACK * 5,
-                                         result_ttl=0, failure_ttl=3600)
+        services.queue(DELIVERY).enqueue(
+            "workers.delivery.deliver", address, description="deliver", job_timeout=SLACK * 5, result_ttl=0, failure_ttl=3600
+        )
     except redis.RedisError as problem:
         logger.warning("queue unreachable, the clock will find the message: %s", type(problem).__name__)
         return False

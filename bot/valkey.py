@@ -23,9 +23,31 @@ START_SECONDS = 10
 
 
 def command(folder: Path, socket: Path, *, durable: bool = True) -> list[str]:
-    return [str(get_binary_path()), "--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700", "--dir", str(folder),
-            "--appendonly", "yes" if durable else "no", "--appendfsync", "everysec", "--save", "", "--maxmemory", "256mb",
-            "--maxmemory-policy", "noeviction", "--daemonize", "no", "--loglevel", "warning"]
+    return [
+        str(get_binary_path()),
+        "--port",
+        "0",
+        "--unixsocket",
+        str(socket),
+        "--unixsocketperm",
+        "700",
+        "--dir",
+        str(folder),
+        "--appendonly",
+        "yes" if durable else "no",
+        "--appendfsync",
+        "everysec",
+        "--save",
+        "",
+        "--maxmemory",
+        "256mb",
+        "--maxmemory-policy",
+        "noeviction",
+        "--daemonize",
+        "no",
+        "--loglevel",
+        "warning",
+    ]
 
 
 def socket_in(folder: Path) -> Path:
@@ -49,8 +71,14 @@ def start(folder: Path, *, durable: bool = True) -> tuple[subprocess.Popen, str]
     socket = socket_in(folder)
     socket.unlink(missing_ok=True)
     with open(folder / "valkey.log", "ab") as log:
-        process = subprocess.Popen(command(folder, socket, durable=durable), stdout=log, stderr=log, start_new_session=True,
-                                   preexec_fn=end_with_parent, env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"})
+        process = subprocess.Popen(
+            command(folder, socket, durable=durable),
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            preexec_fn=end_with_parent,
+            env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"},
+        )
     wait(process, url_of(socket), folder)
     return process, url_of(socket)
 

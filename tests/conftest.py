@@ -59,13 +59,32 @@ def valkey_url():
 @pytest.fixture
 def settings(tmp_path, valkey_url):
     return Settings(
-        home=tmp_path, database_url=f"sqlite:///{tmp_path}/palabre.db", redis_url=valkey_url, public_url="https://palabre.test",
-        secret_key="secret-for-tests", operator_token="operator-for-tests", media_url=f"file://{tmp_path}/media",
-        twilio_account_sid="AC" + "0" * 32, twilio_auth_token="12345", twilio_whatsapp_from="whatsapp:+14155238886",
-        twilio_sms_from="+14155550100", model_key="sk-test", model_url="https://model.test/v1", model_fast="test/fast",
-        model_primary="test/primary", model_smart="test/smart", model_vision="test/vision", tavily_key="tvly-test",
-        tavily_url="https://tavily.test", jina_url="https://jina.test", mail_from="palabre@palabre.test", team_email="equipe@palabre.test",
-        team_whatsapp="whatsapp:+2250700009999", payment_gateway="sandbox", debounce_seconds=0)
+        home=tmp_path,
+        database_url=f"sqlite:///{tmp_path}/palabre.db",
+        redis_url=valkey_url,
+        public_url="https://palabre.test",
+        secret_key="secret-for-tests",
+        operator_token="operator-for-tests",
+        media_url=f"file://{tmp_path}/media",
+        twilio_account_sid="AC" + "0" * 32,
+        twilio_auth_token="12345",
+        twilio_whatsapp_from="whatsapp:+14155238886",
+        twilio_sms_from="+14155550100",
+        model_key="sk-test",
+        model_url="https://model.test/v1",
+        model_fast="test/fast",
+        model_primary="test/primary",
+        model_smart="test/smart",
+        model_vision="test/vision",
+        tavily_key="tvly-test",
+        tavily_url="https://tavily.test",
+        jina_url="https://jina.test",
+        mail_from="palabre@palabre.test",
+        team_email="equipe@palabre.test",
+        team_whatsapp="whatsapp:+2250700009999",
+        payment_gateway="sandbox",
+        debounce_seconds=0,
+    )
 
 
 @pytest.fixture
@@ -86,7 +105,12 @@ def make_context(services):
         with writing(services.db) as tx:
             row = inbox.open_address(tx, address)
             if mode != "guest":
-                accounts.add(tx, address.removeprefix("whatsapp:"), mode, **{"credits_given": 100, "email": "awa@exemple.ci", "name": "Awa"} | account)
+                accounts.add(
+                    tx,
+                    address.removeprefix("whatsapp:"),
+                    mode,
+                    **{"credits_given": 100, "email": "awa@exemple.ci", "name": "Awa"} | account,
+                )
             person = accounts.person(tx, address)
         return Context(services, Unit(services.db), person, row.conversation_id)
 
@@ -115,16 +139,26 @@ class World:
     def post(self, body: str = "", sender: str = f"whatsapp:{AWA}", **fields):
         """One signed webhook; a field that is None is left out."""
         whatsapp = sender.startswith("whatsapp:")
-        form = {"MessageSid": f"SM{next(self.ids):032x}", "From": sender, "Body": body, "NumMedia": "0", "AccountSid": self.settings.twilio_account_sid,
-                "To": self.settings.twilio_whatsapp_from if whatsapp else self.settings.twilio_sms_from, **fields}
+        form = {
+            "MessageSid": f"SM{next(self.ids):032x}",
+            "From": sender,
+            "Body": body,
+            "NumMedia": "0",
+            "AccountSid": self.settings.twilio_account_sid,
+            "To": self.settings.twilio_whatsapp_from if whatsapp else self.settings.twilio_sms_from,
+            **fields,
+        }
         form = [(k, v) for k, v in form.items() if v is not None]
-        return self.web.post(twilio.MESSAGE, data=MultiDict(form), headers={
-            "X-Twilio-Signature": fakes.signature(self.settings, twilio.MESSAGE, form)})
+        return self.web.post(
+            twilio.MESSAGE, data=MultiDict(form), headers={"X-Twilio-Signature": fakes.signature(self.settings, twilio.MESSAGE, form)}
+        )
 
     def work(self) -> None:
         """Run what is queued until nothing is."""
         redis = self.services.redis
-        ThreadWorker([self.services.queue(n) for n in ("chat", "background", "delivery")], connection=redis).work(burst=True, logging_level="ERROR")
+        ThreadWorker([self.services.queue(n) for n in ("chat", "background", "delivery")], connection=redis).work(
+            burst=True, logging_level="ERROR"
+        )
 
     def say(self, body: str, sender: str = f"whatsapp:{AWA}", **fields) -> list[str]:
         """A message in, its turn taken; returns what was sent to the sender since."""

@@ -35,15 +35,21 @@ def calls(*answers: dict) -> dict:
 def sse(answer: dict) -> str:
     """An answer as the wire carries it: text in pieces, calls in fragments, usage, [DONE]."""
     deltas = [{"role": "assistant", "content": ""}]
-    deltas += [{"content": answer["content"][i:i + 9]} for i in range(0, len(answer["content"]), 9)]
+    deltas += [{"content": answer["content"][i : i + 9]} for i in range(0, len(answer["content"]), 9)]
     for index, c in enumerate(answer["calls"]):
         half = len(c["arguments"]) // 2
-        deltas.append({"tool_calls": [{"index": index, "id": c["id"], "type": "function", "function": {"name": c["name"], "arguments": ""}}]})
-        deltas += [{"tool_calls": [{"index": index, "function": {"arguments": part}}]} for part in (c["arguments"][:half], c["arguments"][half:])]
+        deltas.append(
+            {"tool_calls": [{"index": index, "id": c["id"], "type": "function", "function": {"name": c["name"], "arguments": ""}}]}
+        )
+        deltas += [
+            {"tool_calls": [{"index": index, "function": {"arguments": part}}]} for part in (c["arguments"][:half], c["arguments"][half:])
+        ]
     finish = answer.get("finish") or ("tool_calls" if answer["calls"] else "stop")
     chunks = [{"choices": [{"index": 0, "delta": d, "finish_reason": None}]} for d in deltas]
-    chunks += [{"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]},
-               {"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}}]
+    chunks += [
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]},
+        {"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}},
+    ]
     return "".join(f"data: {json.dumps(c, ensure_ascii=False)}\n\n" for c in chunks) + "data: [DONE]\n\n"
 
 
@@ -86,9 +92,16 @@ class Twilio:
         responses.add_callback(responses.GET, url, self._list)
 
     def _create(self, request):
-        checked = twilio_api().unmarshal_request(MockRequest(
-            "https://api.twilio.com", "post", urlsplit(request.url).path, headers=dict(request.headers), data=request.body.encode(),
-            content_type="application/x-www-form-urlencoded"))
+        checked = twilio_api().unmarshal_request(
+            MockRequest(
+                "https://api.twilio.com",
+                "post",
+                urlsplit(request.url).path,
+                headers=dict(request.headers),
+                data=request.body.encode(),
+                content_type="application/x-www-form-urlencoded",
+            )
+        )
         assert not checked.errors, checked.errors
         form = {k: v if k == "MediaUrl" else v[0] for k, v in parse_qs(request.body, keep_blank_values=True).items()}
         fault = self.faults.pop(0) if self.faults else None
@@ -98,21 +111,57 @@ class Twilio:
             raise fault
         sid = f"SM{next(self.ids):032x}"
         now = format_datetime(datetime.now(UTC))
-        message = {"sid": sid, "status": "queued", "to": form["To"], "from": form.get("From"), "body": form.get("Body", ""), "num_segments": "1",
-                   "num_media": str(len(form.get("MediaUrl", []))), "direction": "outbound-api", "date_created": now, "date_sent": now,
-                   "date_updated": now, "error_code": None, "error_message": None, "price": None, "price_unit": "USD",
-                   "api_version": "2010-04-01", "account_sid": self.settings.twilio_account_sid, "uri": "/x", "subresource_uris": {},
-                   "messaging_service_sid": None}
-        self.sent.append({**message, "media": form.get("MediaUrl", []), "content": form.get("ContentSid"), "callback": form.get("StatusCallback")})
+        message = {
+            "sid": sid,
+            "status": "queued",
+            "to": form["To"],
+            "from": form.get("From"),
+            "body": form.get("Body", ""),
+            "num_segments": "1",
+            "num_media": str(len(form.get("MediaUrl", []))),
+            "direction": "outbound-api",
+            "date_created": now,
+            "date_sent": now,
+            "date_updated": now,
+            "error_code": None,
+            "error_message": None,
+            "price": None,
+            "price_unit": "USD",
+            "api_version": "2010-04-01",
+            "account_sid": self.settings.twilio_account_sid,
+            "uri": "/x",
+            "subresource_uris": {},
+            "messaging_service_sid": None,
+        }
+        self.sent.append(
+            {**message, "media": form.get("MediaUrl", []), "content": form.get("ContentSid"), "callback": form.get("StatusCallback")}
+        )
         if fault == "lost":
             raise ConnectionResetError("the answer was lost")
         return 201, {}, json.dumps(message)
 
     def _list(self, request):
         wanted = parse_qs(urlsplit(request.url).query).get("To", [None])[0]
-        found = [{k: v for k, v in m.items() if k not in ("media", "callback", "content")} for m in reversed(self.sent) if m["to"] == wanted]
-        return 200, {}, json.dumps({"messages": found, "page": 0, "page_size": 50, "next_page_uri": None, "first_page_uri": "/x",
-                                    "previous_page_uri": None, "uri": "/x", "start": 0, "end": len(found)})
+        found = [
+            {k: v for k, v in m.items() if k not in ("media", "callback", "content")} for m in reversed(self.sent) if m["to"] == wanted
+        ]
+        return (
+            200,
+            {},
+            json.dumps(
+                {
+                    "messages": found,
+                    "page": 0,
+                    "page_size": 50,
+                    "next_page_uri": None,
+                    "first_page_uri": "/x",
+                    "previous_page_uri": None,
+                    "uri": "/x",
+                    "start": 0,
+                    "end": len(found),
+                }
+            ),
+        )
 
     def bodies(self, to: str | None = None) -> list[str]:
         return [m["body"] for m in self.sent if to in (None, m["to"])]

@@ -38,8 +38,15 @@ def free_port() -> int:
 
 def run(*args: str, home: Path, said: str = "", **environ: str) -> subprocess.CompletedProcess:
     """A command to its end, in the folder *home*'s parent, without any setting but those given."""
-    return subprocess.run([*PALABRE, *args], cwd=home.parent, env=SYSTEM | {"PALABRE_HOME": str(home)} | environ, input=said, text=True,
-                          capture_output=True, timeout=60)
+    return subprocess.run(
+        [*PALABRE, *args],
+        cwd=home.parent,
+        env=SYSTEM | {"PALABRE_HOME": str(home)} | environ,
+        input=said,
+        text=True,
+        capture_output=True,
+        timeout=60,
+    )
 
 
 class Started:
@@ -48,8 +55,9 @@ class Started:
     def __init__(self, *args: str, log: Path, **environ: str):
         self.log = log
         with open(log, "ab") as file:
-            self.process = subprocess.Popen([*PALABRE, *args], cwd=log.parent, env=SYSTEM | environ, stdout=file, stderr=file,
-                                            start_new_session=True)
+            self.process = subprocess.Popen(
+                [*PALABRE, *args], cwd=log.parent, env=SYSTEM | environ, stdout=file, stderr=file, start_new_session=True
+            )
 
     @property
     def printed(self) -> str:
@@ -85,8 +93,13 @@ class Embedded(Started):
     def __init__(self, home: Path, log: Path | None = None, **environ: str):
         self.home, self.port = home, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        super().__init__("start", "--port", str(self.port), log=log or home.with_suffix(".log"),
-                         **{"PALABRE_HOME": str(home), "DEBOUNCE_SECONDS": "0.2"} | environ)
+        super().__init__(
+            "start",
+            "--port",
+            str(self.port),
+            log=log or home.with_suffix(".log"),
+            **{"PALABRE_HOME": str(home), "DEBOUNCE_SECONDS": "0.2"} | environ,
+        )
 
     def ready(self, seconds: float = 30):
         until(lambda: self.process.poll() is not None or self.get("/readyz") == 200, seconds, "`start` is ready", lambda: self.printed)
@@ -205,9 +218,16 @@ class TwilioServer(Server):
                 form = {k: v[0] for k, v in parse_qs(self.body(), keep_blank_values=True).items()}
                 if refused := server.refuse.get(form["To"]):
                     return self.answer(refused[0], json.dumps({"code": refused[1], "message": "refused", "status": refused[0]}))
-                message = {"sid": f"SM{next(ids):032x}", "status": "queued", "to": form["To"], "from": form.get("From"),
-                           "body": form.get("Body", ""), "media": form.get("MediaUrl"), "direction": "outbound-api",
-                           "callback": form.get("StatusCallback")}
+                message = {
+                    "sid": f"SM{next(ids):032x}",
+                    "status": "queued",
+                    "to": form["To"],
+                    "from": form.get("From"),
+                    "body": form.get("Body", ""),
+                    "media": form.get("MediaUrl"),
+                    "direction": "outbound-api",
+                    "callback": form.get("StatusCallback"),
+                }
                 server.sent.append(message)
                 self.answer(201, json.dumps(message))
 

@@ -19,12 +19,34 @@ def awa(world):
     return world
 
 
-@pytest.mark.parametrize(("word", "said"), [
-    ("AIDE", "Palabre"), ("solde", "0 crédits"), ("Acheter", "https://palabre.test/pay/"), ("FICHIERS", "pas encore de fichier"), ("profil", "élève, CM2"),
-    ("CLASSE 3ème", "3e"), ("CLASSE terminale", "Tle"), ("CLASSE", "CLASSE CM2"), ("LANGUE EN", "English"), ("LANGUE", "LANGUE EN"),
-    ("TÂCHES", "aucune tâche"), ("FAIT 3", "pas de tâche 3"), ("ENVOYER 2", "pas de brouillon 2"), ("MES DONNÉES", "Awa"), ("OUBLIE", "rien de tel"),
-    ("QUIZ", "un quiz sur les fractions"), ("STATUT", "rien en cours"), ("SUITE", "pas de suite"), ("ANNULER", "rien à arrêter"),
-    ("INSCRIPTION", "déjà un compte"), ("NOUVEAU", "repart à zéro"), ("SUPPRIMER", "AIDE"), ("CONNEXION", "AIDE")])
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("AIDE", "Palabre"),
+        ("solde", "0 crédits"),
+        ("Acheter", "https://palabre.test/pay/"),
+        ("FICHIERS", "pas encore de fichier"),
+        ("profil", "élève, CM2"),
+        ("CLASSE 3ème", "3e"),
+        ("CLASSE terminale", "Tle"),
+        ("CLASSE", "CLASSE CM2"),
+        ("LANGUE EN", "English"),
+        ("LANGUE", "LANGUE EN"),
+        ("TÂCHES", "aucune tâche"),
+        ("FAIT 3", "pas de tâche 3"),
+        ("ENVOYER 2", "pas de brouillon 2"),
+        ("MES DONNÉES", "Awa"),
+        ("OUBLIE", "rien de tel"),
+        ("QUIZ", "un quiz sur les fractions"),
+        ("STATUT", "rien en cours"),
+        ("SUITE", "pas de suite"),
+        ("ANNULER", "rien à arrêter"),
+        ("INSCRIPTION", "déjà un compte"),
+        ("NOUVEAU", "repart à zéro"),
+        ("SUPPRIMER", "AIDE"),
+        ("CONNEXION", "AIDE"),
+    ],
+)
 def test_a_word_is_answered_without_the_model(awa, word, said):
     """Each word brings its text at once."""
     [reply] = awa.say(word)
@@ -86,8 +108,21 @@ def test_stop_and_start(world):
     assert len(world.say("START", AWA)) == 1
 
 
-@pytest.mark.parametrize(("written", "grade"), [("cm2", "CM2"), ("3e", "3e"), ("3ème", "3e"), ("Troisième", "3e"), ("2nde", "2nde"), ("seconde", "2nde"),
-                                                 ("1ère", "1re"), ("Terminale", "Tle"), ("6EME", "6e"), ("CP 1", "CP1")])
+@pytest.mark.parametrize(
+    ("written", "grade"),
+    [
+        ("cm2", "CM2"),
+        ("3e", "3e"),
+        ("3ème", "3e"),
+        ("Troisième", "3e"),
+        ("2nde", "2nde"),
+        ("seconde", "2nde"),
+        ("1ère", "1re"),
+        ("Terminale", "Tle"),
+        ("6EME", "6e"),
+        ("CP 1", "CP1"),
+    ],
+)
 def test_classes_in_many_forms(written, grade):
     """A class is understood as people write it."""
     assert accounts.grade_named(written) == grade

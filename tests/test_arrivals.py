@@ -58,10 +58,20 @@ def test_the_store_behind_the_redirect_sees_no_credentials(world):
     assert asked["api.twilio.com"].startswith("Basic ") and asked["93.184.216.34"] is None
 
 
-@pytest.mark.parametrize("url", [
-    "https://attacker.example/x", "https://api.twilio.com.attacker.example/x", "https://api.twilio.com@attacker.example/x",
-    "http://api.twilio.com/x", "https://api.twilio.com:8443/x", "file:///etc/passwd", "https://user:pass@api.twilio.com/x", "https://[::1/x"],
-    ids=str)
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://attacker.example/x",
+        "https://api.twilio.com.attacker.example/x",
+        "https://api.twilio.com@attacker.example/x",
+        "http://api.twilio.com/x",
+        "https://api.twilio.com:8443/x",
+        "file:///etc/passwd",
+        "https://user:pass@api.twilio.com/x",
+        "https://[::1/x",
+    ],
+    ids=str,
+)
 def test_a_forged_address_is_not_asked(world, url):
     """B039: only Twilio's own host over https is asked for files; the message is answered all the same."""
     world.account()
@@ -94,7 +104,9 @@ def test_a_voice_note_is_heard(world):
     assert "Explique-moi les fractions" in last(world) and "J'ai entendu" in last(world)
 
 
-@pytest.mark.parametrize("answer", [{"status": 500}, {"json": {"text": " "}}, {"body": "<html>"}, {"json": []}], ids=["down", "silence", "HTML", "a list"])
+@pytest.mark.parametrize(
+    "answer", [{"status": 500}, {"json": {"text": " "}}, {"body": "<html>"}, {"json": []}], ids=["down", "silence", "HTML", "a list"]
+)
 def test_a_voice_note_that_cannot_be_heard(world, answer):
     """Without a transcript the model is told so, and the person is answered."""
     world.account()
@@ -118,10 +130,17 @@ def test_a_guests_files_are_not_fetched(world):
     assert not [c for c in responses.calls if c.request.method == "GET"] and "compte" in last(world)
 
 
-@pytest.mark.parametrize(("fields", "said"), [
-    ({"Latitude": "5.35", "Longitude": "-4.01", "Label": "Marché", "Body": ""}, "Marché (5.35, -4.01)"),
-    ({"MessageType": "reaction", "Body": "👍"}, "[réaction à un message] 👍"), ({"MessageType": "unsupported", "Body": ""}, "ne peut pas être lu"),
-    ({"MessageType": "contacts", "Body": ""}, "contact partagé"), ({"Body": ""}, "(message vide)"), ({"Forwarded": "true"}, "untrusted")])
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"Latitude": "5.35", "Longitude": "-4.01", "Label": "Marché", "Body": ""}, "Marché (5.35, -4.01)"),
+        ({"MessageType": "reaction", "Body": "👍"}, "[réaction à un message] 👍"),
+        ({"MessageType": "unsupported", "Body": ""}, "ne peut pas être lu"),
+        ({"MessageType": "contacts", "Body": ""}, "contact partagé"),
+        ({"Body": ""}, "(message vide)"),
+        ({"Forwarded": "true"}, "untrusted"),
+    ],
+)
 def test_other_kinds_of_messages(world, fields, said):
     """Locations, reactions and the rest are described to the model; forwarded text is marked as data from outside."""
     assert world.say("Bonjour", **fields) == ["D'accord."]

@@ -11,8 +11,15 @@ from running import Embedded, kill, processes, until
 
 ARTEFACTS = Path(__file__).parents[1] / "artefacts"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 QUESTION = "Aide-moi à préparer mon devoir de maths sur les fractions"
 SUMMARY = "fais-moi un résumé en PDF"
 VERDICT = re.compile("Juste|bonne réponse|Pas tout à fait|Ce n'est pas")

@@ -9,11 +9,33 @@ from fakes import call, text
 from running import ModelServer, TwilioServer, run
 
 AWA = "+2250701020304"
-COMMANDS = ("", "start", "web", "worker", "clock", "migrate", "doctor", "chat", "events", "replay", "fork", "users", "users add",
-            "users list")
-SERVICE = {"REDIS_URL": "redis://127.0.0.1:1", "SECRET_KEY": "s", "OPERATOR_TOKEN": "o", "TWILIO_ACCOUNT_SID": "AC" + "1" * 32,
-           "TWILIO_AUTH_TOKEN": "t", "TWILIO_WHATSAPP_FROM": "whatsapp:+14155238886", "TWILIO_SMS_FROM": "+14155550100",
-           "OPENROUTER_API_KEY": "sk", "PUBLIC_URL": "https://palabre.example.org"}
+COMMANDS = (
+    "",
+    "start",
+    "web",
+    "worker",
+    "clock",
+    "migrate",
+    "doctor",
+    "chat",
+    "events",
+    "replay",
+    "fork",
+    "users",
+    "users add",
+    "users list",
+)
+SERVICE = {
+    "REDIS_URL": "redis://127.0.0.1:1",
+    "SECRET_KEY": "s",
+    "OPERATOR_TOKEN": "o",
+    "TWILIO_ACCOUNT_SID": "AC" + "1" * 32,
+    "TWILIO_AUTH_TOKEN": "t",
+    "TWILIO_WHATSAPP_FROM": "whatsapp:+14155238886",
+    "TWILIO_SMS_FROM": "+14155550100",
+    "OPENROUTER_API_KEY": "sk",
+    "PUBLIC_URL": "https://palabre.example.org",
+}
 NEEDED = sorted(set(SERVICE) - {"PUBLIC_URL"})
 QUIZ = {"question": "Combien font 1/2 + 1/4 ?", "options": ["2/6", "3/4"], "correct_index": 1, "explanation": "1/2 vaut 2/4."}
 
@@ -66,13 +88,22 @@ def test_help(name, home):
 
 
 WRONG_USAGE = {
-    "no command": "", "an unknown command": "restart", "a port that is none": "start --port 70000", "no worker": "start --workers 0",
-    "no process": "worker --processes 0", "an unknown queue": "worker --queues chat,mail", "no queue": "worker --queues ,",
-    "no mode": f"users add {AWA}", "an unknown mode": f"users add {AWA} --mode guest",
+    "no command": "",
+    "an unknown command": "restart",
+    "a port that is none": "start --port 70000",
+    "no worker": "start --workers 0",
+    "no process": "worker --processes 0",
+    "an unknown queue": "worker --queues chat,mail",
+    "no queue": "worker --queues ,",
+    "no mode": f"users add {AWA}",
+    "an unknown mode": f"users add {AWA} --mode guest",
     "credits in words": f"users add {AWA} --mode child --credits dix",
     "fewer than no credits": f"users add {AWA} --mode child --credits -3",
-    "more credits than can be counted": f"users add {AWA} --mode child --credits {10 ** 20}", "no conversation": "events",
-    "event number nought": "fork abc 0", "an unknown channel": "chat --channel fax", "users without an action": "users",
+    "more credits than can be counted": f"users add {AWA} --mode child --credits {10**20}",
+    "no conversation": "events",
+    "event number nought": "fork abc 0",
+    "an unknown channel": "chat --channel fax",
+    "users without an action": "users",
 }
 
 
@@ -150,10 +181,16 @@ def test_without_a_database(command, home):
     assert not home.exists()
 
 
-@pytest.mark.parametrize(("url", "said"), [
-    ("sqlite:///noise.db", "cannot be opened"), ("postgresql+psycopg://127.0.0.1:1/x", "cannot be opened"),
-    ("postgres://127.0.0.1:1/x", "cannot be opened"), ("postgresql+psycopg://127.0.0.1:port/x", "DATABASE_URL must be"),
-], ids=["noise", "down", "its short name", "no port"])
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("sqlite:///noise.db", "cannot be opened"),
+        ("postgresql+psycopg://127.0.0.1:1/x", "cannot be opened"),
+        ("postgres://127.0.0.1:1/x", "cannot be opened"),
+        ("postgresql+psycopg://127.0.0.1:port/x", "DATABASE_URL must be"),
+    ],
+    ids=["noise", "down", "its short name", "no port"],
+)
 @pytest.mark.parametrize("command", ["users list", "migrate"])
 def test_with_a_database_that_cannot_be_used(command, url, said, home):
     """A database that is none, or is not there, is one line."""
@@ -163,8 +200,22 @@ def test_with_a_database_that_cannot_be_used(command, url, said, home):
 
 def test_users(home, migrated):
     """Accounts are made with all they can have, listed in words and as JSON; a number that is there already changes nothing."""
-    full = run("users", "add", "+225 07 01 02 03 04", "--mode", "child", "--grade", "cm2", "--credits", "25", "--name", "Awa Koné",
-               "--email", "awa@exemple.ci", home=home)
+    full = run(
+        "users",
+        "add",
+        "+225 07 01 02 03 04",
+        "--mode",
+        "child",
+        "--grade",
+        "cm2",
+        "--credits",
+        "25",
+        "--name",
+        "Awa Koné",
+        "--email",
+        "awa@exemple.ci",
+        home=home,
+    )
     assert full.returncode == 0 and f"{AWA}: child, CM2, 25 credits" in full.stdout
     assert run("users", "add", "+221771234567", "--mode", "pro", home=home).returncode == 0
     again = run("users", "add", AWA, "--mode", "pro", "--credits", "500", home=home)
@@ -172,14 +223,24 @@ def test_users(home, migrated):
 
     listed = json.loads(run("users", "list", "--json", home=home).stdout)
     assert [(u["phone"], u["mode"], u["grade"], u["credits"], u["email"], u["name"]) for u in listed] == [
-        (AWA, "child", "CM2", 25, "awa@exemple.ci", "Awa Koné"), ("+221771234567", "pro", None, 0, None, None)]
+        (AWA, "child", "CM2", 25, "awa@exemple.ci", "Awa Koné"),
+        ("+221771234567", "pro", None, 0, None, None),
+    ]
     assert len({u["id"] for u in listed}) == 2
     lines = run("users", "list", home=home).stdout.splitlines()
     assert len(lines) == 2 and "Awa Koné" in lines[0] and "25 credits" in lines[0]
 
 
-@pytest.mark.parametrize("arguments", ["0701020304 --mode child", "+2250701 --mode child", "awa --mode child",
-                                       f"{AWA} --mode child --grade CM9", f"{AWA} --mode child --email awa"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "0701020304 --mode child",
+        "+2250701 --mode child",
+        "awa --mode child",
+        f"{AWA} --mode child --grade CM9",
+        f"{AWA} --mode child --email awa",
+    ],
+)
 def test_accounts_that_cannot_be(arguments, home, migrated):
     """A wrong number, class or e-mail is one line, and no account is made."""
     one_line(run("users", "add", *arguments.split(), home=home))
@@ -191,8 +252,11 @@ def test_accounts_that_cannot_be(arguments, home, migrated):
 
 def test_chat_events_replay_and_fork(home, migrated, model):
     """A talk in the terminal is logged; it can be read, run again without the model, and branched."""
-    model.script = lambda body: (text("Juste, continuons.") if "[Quiz]" in str(body["messages"][-1]) else
-                                 call("interactive_quiz", QUIZ, content="Une fraction est une part."))
+    model.script = lambda body: (
+        text("Juste, continuons.")
+        if "[Quiz]" in str(body["messages"][-1])
+        else call("interactive_quiz", QUIZ, content="Une fraction est une part.")
+    )
     here = {"OPENROUTER_BASE_URL": model.url}
     run("users", "add", AWA, "--mode", "child", "--credits", "10", home=home)
     talk = run("chat", "--as", AWA, home=home, said="Un quiz\n\n2\nSOLDE\n", **here)
@@ -261,8 +325,11 @@ def test_doctor_in_good_health(home, migrated, model, twilio, valkey_url):
     assert "sk" not in done.stdout.split() and SERVICE["TWILIO_AUTH_TOKEN"] not in done.stdout.split()
 
 
-@pytest.mark.parametrize("environ", [{}, SERVICE | {"TWILIO_BASE_URL": "http://127.0.0.1:1", "OPENROUTER_BASE_URL": "http://127.0.0.1:1"}],
-                         ids=["nothing is set", "nothing is there"])
+@pytest.mark.parametrize(
+    "environ",
+    [{}, SERVICE | {"TWILIO_BASE_URL": "http://127.0.0.1:1", "OPENROUTER_BASE_URL": "http://127.0.0.1:1"}],
+    ids=["nothing is set", "nothing is there"],
+)
 def test_doctor_in_bad_health(environ, home):
     """Every check is made whatever the others say; what is wrong is named, and the exit code is 1."""
     done = run("doctor", home=home, **{"OPENROUTER_BASE_URL": "http://127.0.0.1:1"} | environ)

@@ -36,19 +36,26 @@ def test_requests_stay_inside_the_context(small):
     """However long the conversation, what is sent stays about as small."""
     small.model.script = summary_or(text("D'accord."))
     talk(small, 40)
-    sizes = [sum(len(str(m["content"])) for m in b["messages"][1:]) // 3 for b in small.model.asked if b["messages"][0]["content"] != compaction.INSTRUCTION]
+    sizes = [
+        sum(len(str(m["content"])) for m in b["messages"][1:]) // 3
+        for b in small.model.asked
+        if b["messages"][0]["content"] != compaction.INSTRUCTION
+    ]
     assert max(sizes) < 2000
 
 
 def test_without_a_model_the_summary_is_made_all_the_same(small):
     """When the summary fails, the beginnings of what was said stand for it, and the turn goes on."""
-    small.model.script = lambda body: {"status": 500, "body": {}} if body["messages"][0]["content"] == compaction.INSTRUCTION else text("D'accord.")
+    small.model.script = lambda body: (
+        {"status": 500, "body": {}} if body["messages"][0]["content"] == compaction.INSTRUCTION else text("D'accord.")
+    )
     talk(small, 24)
     assert "La personne a dit" in str(small.model.asked[-1]["messages"]) and small.twilio.bodies()[-1] == "D'accord."
 
 
 def test_a_call_is_never_parted_from_its_result(small):
     """Compaction cuts only where the person began to speak."""
+
     def script(body):
         if body["messages"][0]["content"] == compaction.INSTRUCTION:
             return text("Résumé.")

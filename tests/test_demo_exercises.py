@@ -95,22 +95,43 @@ def check_balance(e):
 
 
 FORMS = {  # written out by hand, independent of the rules
-    "parler": {"présent": "parle parles parle parlons parlez parlent", "imparfait": "parlais parlais parlait parlions parliez parlaient",
-               "futur": "parlerai parleras parlera parlerons parlerez parleront"},
-    "manger": {"présent": "mange manges mange mangeons mangez mangent",
-               "imparfait": "mangeais mangeais mangeait mangions mangiez mangeaient",
-               "futur": "mangerai mangeras mangera mangerons mangerez mangeront"},
-    "commencer": {"présent": "commence commences commence commençons commencez commencent",
-                  "imparfait": "commençais commençais commençait commencions commenciez commençaient",
-                  "futur": "commencerai commenceras commencera commencerons commencerez commenceront"},
-    "finir": {"présent": "finis finis finit finissons finissez finissent",
-              "imparfait": "finissais finissais finissait finissions finissiez finissaient",
-              "futur": "finirai finiras finira finirons finirez finiront"},
+    "parler": {
+        "présent": "parle parles parle parlons parlez parlent",
+        "imparfait": "parlais parlais parlait parlions parliez parlaient",
+        "futur": "parlerai parleras parlera parlerons parlerez parleront",
+    },
+    "manger": {
+        "présent": "mange manges mange mangeons mangez mangent",
+        "imparfait": "mangeais mangeais mangeait mangions mangiez mangeaient",
+        "futur": "mangerai mangeras mangera mangerons mangerez mangeront",
+    },
+    "commencer": {
+        "présent": "commence commences commence commençons commencez commencent",
+        "imparfait": "commençais commençais commençait commencions commenciez commençaient",
+        "futur": "commencerai commenceras commencera commencerons commencerez commenceront",
+    },
+    "finir": {
+        "présent": "finis finis finit finissons finissez finissent",
+        "imparfait": "finissais finissais finissait finissions finissiez finissaient",
+        "futur": "finirai finiras finira finirons finirez finiront",
+    },
 }
-CHECKS = {"fraction_add": check_fraction_add, "fraction_compare": check_fraction_compare, "fraction_simplify": check_fraction_simplify,
-          "table": check_table, "percent_discount": check_percent_discount, "percent_of": check_percent_of, "proportion": check_proportion,
-          "rectangle_area": check_area, "rectangle_perimeter": check_perimeter, "pythagoras": check_pythagoras, "equation": check_equation,
-          "decimal_add": check_decimal_add, "decimal_compare": check_decimal_compare, "balance": check_balance}
+CHECKS = {
+    "fraction_add": check_fraction_add,
+    "fraction_compare": check_fraction_compare,
+    "fraction_simplify": check_fraction_simplify,
+    "table": check_table,
+    "percent_discount": check_percent_discount,
+    "percent_of": check_percent_of,
+    "proportion": check_proportion,
+    "rectangle_area": check_area,
+    "rectangle_perimeter": check_perimeter,
+    "pythagoras": check_pythagoras,
+    "equation": check_equation,
+    "decimal_add": check_decimal_add,
+    "decimal_compare": check_decimal_compare,
+    "balance": check_balance,
+}
 
 
 def test_every_kind_of_exercise_is_checked_here():
@@ -151,10 +172,33 @@ def test_the_right_verb_form_is_the_only_one_that_fits_the_pronoun():
         assert (pronoun == "j'") == (person == 0 and exercise.options[exercise.correct_index][0] in "aeiouéè"), exercise
 
 
-@pytest.mark.parametrize(("verb", "regular"), [
-    ("chanter", True), ("étudier", True), ("chercher", True), ("rester", True), ("verser", True), ("prêter", True), ("finir", True),
-    ("grossir", True), ("aller", False), ("envoyer", False), ("appeler", False), ("acheter", False), ("espérer", False), ("sécher", False),
-    ("payer", False), ("venir", False), ("partir", False), ("dormir", False), ("ouvrir", False), ("voir", False), ("sentir", False),
-    ("courir", False), ("cueillir", False)])
+@pytest.mark.parametrize(
+    ("verb", "regular"),
+    [
+        ("chanter", True),
+        ("étudier", True),
+        ("chercher", True),
+        ("rester", True),
+        ("verser", True),
+        ("prêter", True),
+        ("finir", True),
+        ("grossir", True),
+        ("aller", False),
+        ("envoyer", False),
+        ("appeler", False),
+        ("acheter", False),
+        ("espérer", False),
+        ("sécher", False),
+        ("payer", False),
+        ("venir", False),
+        ("partir", False),
+        ("dormir", False),
+        ("ouvrir", False),
+        ("voir", False),
+        ("sentir", False),
+        ("courir", False),
+        ("cueillir", False),
+    ],
+)
 def test_a_verb_that_changes_is_not_taken_for_a_regular_one(verb, regular):
     assert conjugation.is_regular(verb) is regular

@@ -25,8 +25,10 @@ def user(text):
 
 def said(found, results=None):
     """The assistant's message for an Answer, and a result for each of its calls."""
-    calls = [{"id": f"c{n}", "type": "function", "function": {"name": c.name, "arguments": json.dumps(c.arguments)}}
-             for n, c in enumerate(found.calls)]
+    calls = [
+        {"id": f"c{n}", "type": "function", "function": {"name": c.name, "arguments": json.dumps(c.arguments)}}
+        for n, c in enumerate(found.calls)
+    ]
     message = {"role": "assistant", "content": found.text} | ({"tool_calls": calls} if calls else {})
     told = [(results or {}).get(c.name, '{"success": true}') for c in found.calls]
     return [message, *({"role": "tool", "tool_call_id": call["id"], "content": text} for call, text in zip(calls, told, strict=True))]
@@ -70,17 +72,26 @@ def test_again_brings_another_question_on_the_same_topic():
     assert second.calls and second.calls[0].arguments != first.calls[0].arguments
 
 
-@pytest.mark.parametrize(("note", "right"), [
-    ("[Quiz] À la question « Combien font 1/2 + 1/4 ? », la réponse donnée est 2 (3/4) : juste. La correction a déjà été envoyée.", True),
-    ("[Quiz] À la question « Q ? », la réponse donnée est 1 (2/6) : faux ; la bonne réponse était 2 (3/4). La correction a déjà…", False),
-    ("[Quiz] À la question « L'eau est salée : vrai ou faux ? », la réponse donnée est 2 (Faux) : juste. La correction…", True),
-    ("[Quiz] À la question « Juste ou faux ? », la réponse donnée est 1 (Vrai) : faux ; la bonne réponse était 2 (Faux).", False),
-    ("[Quiz] correct: true", True),
-    ("[Quiz] correct=false", False),
-    ("[Quiz] bonne réponse", True),
-    ("[Quiz] mauvaise réponse ; la bonne réponse était 3/4", False),
-    ("[Quiz] réponse incorrecte", False),
-])
+@pytest.mark.parametrize(
+    ("note", "right"),
+    [
+        (
+            "[Quiz] À la question « Combien font 1/2 + 1/4 ? », la réponse donnée est 2 (3/4) : juste. La correction a déjà été envoyée.",
+            True,
+        ),
+        (
+            "[Quiz] À la question « Q ? », la réponse donnée est 1 (2/6) : faux ; la bonne réponse était 2 (3/4). La correction a déjà…",
+            False,
+        ),
+        ("[Quiz] À la question « L'eau est salée : vrai ou faux ? », la réponse donnée est 2 (Faux) : juste. La correction…", True),
+        ("[Quiz] À la question « Juste ou faux ? », la réponse donnée est 1 (Vrai) : faux ; la bonne réponse était 2 (Faux).", False),
+        ("[Quiz] correct: true", True),
+        ("[Quiz] correct=false", False),
+        ("[Quiz] bonne réponse", True),
+        ("[Quiz] mauvaise réponse ; la bonne réponse était 3/4", False),
+        ("[Quiz] réponse incorrecte", False),
+    ],
+)
 def test_a_quiz_result_is_reported_and_a_right_answer_rewarded(note, right):
     before = [user(PREPARE), *said(ask(PREPARE))]
     found = ask(note, before=before)
@@ -128,12 +139,18 @@ def test_a_pdf_on_nothing_asks_which_lesson():
     assert "Sur quelle leçon" in ask("un PDF stp").text
 
 
-@pytest.mark.parametrize(("content", "expected"), [
-    ('{"error": "TAVILY_API_KEY is not set"}', "TAVILY_API_KEY is not set"),
-    ('{"results": [{"title": "Elim Kudum", "url": "https://a.example", "content": "Un  texte"}]}', "**Elim Kudum** : Un texte"),
-    ('<donnees_non_fiables>\nattention\n{"results": [{"title": "T", "url": "u", "content": "c"}]}\n</donnees_non_fiables>', "**T** : c"),
-    ('{"results": []}', "rien donné"),
-])
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('{"error": "TAVILY_API_KEY is not set"}', "TAVILY_API_KEY is not set"),
+        ('{"results": [{"title": "Elim Kudum", "url": "https://a.example", "content": "Un  texte"}]}', "**Elim Kudum** : Un texte"),
+        (
+            '<donnees_non_fiables>\nattention\n{"results": [{"title": "T", "url": "u", "content": "c"}]}\n</donnees_non_fiables>',
+            "**T** : c",
+        ),
+        ('{"results": []}', "rien donné"),
+    ],
+)
 def test_a_web_search_is_called_and_its_result_explained(content, expected):
     found = ask("cherche sur internet le prix du cacao")
     assert [c.name for c in found.calls] == ["web_search"]
@@ -141,11 +158,20 @@ def test_a_web_search_is_called_and_its_result_explained(content, expected):
     assert after.calls == () and expected in after.text and NOTICE in after.text
 
 
-@pytest.mark.parametrize(("text", "calls", "expected"), [
-    ("aujourd'hui on a vu les fractions", [], "numérateur"), ("cherche x : 2x + 3 = 11", [], "x = 4"), ("ok merci", [], "Avec plaisir"),
-    ("quelle est la météo ?", ["web_search"], ""), ("salut !", [], "Dis-moi ce que tu étudies"), ("qui es-tu ?", [], "Je suis Palabre"),
-    ("cherche des exemples de photosynthèse sur le web", ["web_search"], ""), ("exercice", ["interactive_quiz"], "À toi"),
-    ("Bonjour, peux-tu m'expliquer le cycle de l'eau ?", [], "Évaporation")])
+@pytest.mark.parametrize(
+    ("text", "calls", "expected"),
+    [
+        ("aujourd'hui on a vu les fractions", [], "numérateur"),
+        ("cherche x : 2x + 3 = 11", [], "x = 4"),
+        ("ok merci", [], "Avec plaisir"),
+        ("quelle est la météo ?", ["web_search"], ""),
+        ("salut !", [], "Dis-moi ce que tu étudies"),
+        ("qui es-tu ?", [], "Je suis Palabre"),
+        ("cherche des exemples de photosynthèse sur le web", ["web_search"], ""),
+        ("exercice", ["interactive_quiz"], "À toi"),
+        ("Bonjour, peux-tu m'expliquer le cycle de l'eau ?", [], "Évaporation"),
+    ],
+)
 def test_the_wish_of_a_message_is_understood(text, calls, expected):
     found = ask(text)
     assert [c.name for c in found.calls] == calls and expected in found.text
@@ -192,8 +218,18 @@ def test_statements_come_with_two_choices():
 
 # -- never a loop, never a crash ----------------------------------------------------------------------------------
 STARTS = [topic.label("fr") for topic in topics.bank().values()] + [
-    PREPARE, "encore", "PDF sur les fractions", "cherche la météo", "[Quiz] : juste.", "2", "merci",
-                                         "quiz", "Help me", "", "qui es-tu ?"]
+    PREPARE,
+    "encore",
+    "PDF sur les fractions",
+    "cherche la météo",
+    "[Quiz] : juste.",
+    "2",
+    "merci",
+    "quiz",
+    "Help me",
+    "",
+    "qui es-tu ?",
+]
 
 
 @pytest.mark.parametrize("failing", [False, True])
@@ -215,7 +251,8 @@ def test_a_turn_ends_in_a_text_and_no_call_is_made_twice(text, failing):
 
 MESSAGE = st.one_of(
     st.fixed_dictionaries({"role": st.just("user"), "content": st.one_of(st.text(max_size=60), st.sampled_from(STARTS))}),
-    st.fixed_dictionaries({"role": st.sampled_from(["assistant", "system", "tool"]), "content": st.none() | st.text(max_size=40)}))
+    st.fixed_dictionaries({"role": st.sampled_from(["assistant", "system", "tool"]), "content": st.none() | st.text(max_size=40)}),
+)
 
 
 @hypothesis_settings(max_examples=150)
@@ -257,7 +294,8 @@ def test_a_stream_is_put_together_again_to_the_whole_answer(client):
     whole = post(client).get_json()["choices"][0]
     assert text == whole["message"]["content"]
     assert [(names[n], arguments[n]) for n in sorted(names)] == [
-        ((c["id"], c["function"]["name"]), c["function"]["arguments"]) for c in whole["message"]["tool_calls"]]
+        ((c["id"], c["function"]["name"]), c["function"]["arguments"]) for c in whole["message"]["tool_calls"]
+    ]
     assert chunks[-2]["choices"][0]["finish_reason"] == whole["finish_reason"] == "tool_calls"
     assert chunks[-1]["choices"] == [] and chunks[-1]["usage"]["total_tokens"] > 0
 
@@ -271,9 +309,20 @@ def test_the_models_are_listed(client):
     assert client.get("/demo/v1/models").get_json()["data"][0]["id"] == "palabre/demo"
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"messages": []}', b'{"messages": "x"}', b'{"messages": [{}]}', b'{"messages": [1]}',
-                                  b'{"messages": [{"role": "assistant", "content": "x"}]}',
-                                  b'{"messages": [{"role": "user", "content": "x"}], "tools": 3}'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"{",
+        b'{"messages": []}',
+        b'{"messages": "x"}',
+        b'{"messages": [{}]}',
+        b'{"messages": [1]}',
+        b'{"messages": [{"role": "assistant", "content": "x"}]}',
+        b'{"messages": [{"role": "user", "content": "x"}], "tools": 3}',
+    ],
+)
 def test_a_bad_request_is_refused_in_json(client, body):
     refused = client.post("/demo/v1/chat/completions", data=body, content_type="application/json")
     assert refused.status_code == 400 and refused.get_json()["error"]["message"]

@@ -67,8 +67,10 @@ def test_a_typed_sum_is_worked_out_exactly(text, expected):
     assert expected in ask(text).text
 
 
-@pytest.mark.parametrize("text", ["rendez-vous le 12/10/2026", "appelle le +2250701020304", "à 12:30 ce soir", "x² + 1 = 5", "3 + abc",
-                                  "9^99", "J'ai 3 - euh - amis"])
+@pytest.mark.parametrize(
+    "text",
+    ["rendez-vous le 12/10/2026", "appelle le +2250701020304", "à 12:30 ce soir", "x² + 1 = 5", "3 + abc", "9^99", "J'ai 3 - euh - amis"],
+)
 def test_what_is_not_a_sum_is_not_calculated(text):
     assert "**" not in ask(text).text.replace("**encore**", "").replace("**PDF**", "")
 

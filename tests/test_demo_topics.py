@@ -6,14 +6,26 @@ from bot.demo import topics
 from bot.demo.brain import answer
 
 TOPICS = [
-    ("C'est quoi une fraction ?", "fractions"), ("Explique-moi les pourcentages", "pourcentages"),
-    ("je veux apprendre les tables de multiplication", "tables"), ("les équations du premier degré", "equations"),
-    ("le théorème de Pythagore", "pythagore"), ("la proportionnalité svp", "proportionnalite"), ("aires et périmètres", "aires"),
-    ("les nombres décimaux", "decimaux"), ("la conjugaison", "conjugaison"), ("l’accord du participe passé", "participe"),
-    ("nature et fonction", "grammaire"), ("le cycle de l'eau", "eau"), ("la digestion", "digestion"), ("la photosynthèse", "photosynthese"),
-    ("les etats de la matiere", "matiere"), ("parle-moi de la Côte d'Ivoire", "cotedivoire"),
-    ("les indépendances africaines", "independances"), ("la respiration", "respiration"),
-    ("les circuits électriques", "circuits"), ("le bilan SYSCOHADA", "bilan"),
+    ("C'est quoi une fraction ?", "fractions"),
+    ("Explique-moi les pourcentages", "pourcentages"),
+    ("je veux apprendre les tables de multiplication", "tables"),
+    ("les équations du premier degré", "equations"),
+    ("le théorème de Pythagore", "pythagore"),
+    ("la proportionnalité svp", "proportionnalite"),
+    ("aires et périmètres", "aires"),
+    ("les nombres décimaux", "decimaux"),
+    ("la conjugaison", "conjugaison"),
+    ("l’accord du participe passé", "participe"),
+    ("nature et fonction", "grammaire"),
+    ("le cycle de l'eau", "eau"),
+    ("la digestion", "digestion"),
+    ("la photosynthèse", "photosynthese"),
+    ("les etats de la matiere", "matiere"),
+    ("parle-moi de la Côte d'Ivoire", "cotedivoire"),
+    ("les indépendances africaines", "independances"),
+    ("la respiration", "respiration"),
+    ("les circuits électriques", "circuits"),
+    ("le bilan SYSCOHADA", "bilan"),
 ]
 
 

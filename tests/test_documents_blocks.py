@@ -1,4 +1,5 @@
 """Markdown as blocks, and the cleaning before it."""
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,19 +10,22 @@ from bot.documents.signs import drawable
 from bot.errors import DocumentError
 
 
-@pytest.mark.parametrize(("dirty", "cleaned"), [
-    pytest.param("a\x0bb\x00\x1fc", "abc", id="control characters"),
-    pytest.param("\x1b[0mrouge\x1b[31m", "rouge", id="terminal colours"),
-    pytest.param("a\ud800b", "ab", id="lone surrogate"),
-    pytest.param("a\ufffe\uffff\U0001fffeb", "ab", id="non-characters"),
-    pytest.param("\ufeffa", "a", id="byte order mark"),
-    pytest.param("a\r\nb\rc\u2028d", "a\nb\nc\nd", id="line ends"),
-    pytest.param("e\u0301", "é", id="composed accents"),
-    pytest.param("a\tb", "a\tb", id="tabs stay"),
-    pytest.param("\x0crac{1}{2} \x08eta 3\times4", r"\frac{1}{2} \beta 3\times4", id="backslashes that JSON ate"),
-    pytest.param(None, "", id="none"),
-    pytest.param(12, "12", id="a number"),
-])
+@pytest.mark.parametrize(
+    ("dirty", "cleaned"),
+    [
+        pytest.param("a\x0bb\x00\x1fc", "abc", id="control characters"),
+        pytest.param("\x1b[0mrouge\x1b[31m", "rouge", id="terminal colours"),
+        pytest.param("a\ud800b", "ab", id="lone surrogate"),
+        pytest.param("a\ufffe\uffff\U0001fffeb", "ab", id="non-characters"),
+        pytest.param("\ufeffa", "a", id="byte order mark"),
+        pytest.param("a\r\nb\rc\u2028d", "a\nb\nc\nd", id="line ends"),
+        pytest.param("e\u0301", "é", id="composed accents"),
+        pytest.param("a\tb", "a\tb", id="tabs stay"),
+        pytest.param("\x0crac{1}{2} \x08eta 3\times4", r"\frac{1}{2} \beta 3\times4", id="backslashes that JSON ate"),
+        pytest.param(None, "", id="none"),
+        pytest.param(12, "12", id="a number"),
+    ],
+)
 def test_text_is_cleaned_of_what_no_file_can_hold(dirty, cleaned):
     """Nothing visible is lost."""
     assert clean(dirty) == cleaned
@@ -50,8 +54,9 @@ def test_runs_carry_their_style():
     assert styled["f"].link == "https://x.org" and styled["g"] == Run("g", bold=True, italic=True)
 
 
-@pytest.mark.parametrize("text", ["f(x)<g(x)>0 et List<String>", "a<br>b", "<b>non fermé", "AT&T, 5 < 7",
-                                  "<script>x</script>", "5 $ et 10 $"])
+@pytest.mark.parametrize(
+    "text", ["f(x)<g(x)>0 et List<String>", "a<br>b", "<b>non fermé", "AT&T, 5 < 7", "<script>x</script>", "5 $ et 10 $"]
+)
 def test_tags_and_signs_are_text(text):
     """What looks like HTML is printed as written."""
     assert parse(text) == [Paragraph([Run(text)])]
@@ -82,8 +87,9 @@ def test_a_first_heading_that_repeats_the_title_is_left_out():
     assert isinstance(parse("# Le Nil 2\n\nx", "le nil")[0], Heading)
 
 
-@pytest.mark.parametrize("deep", ["\n".join("  " * i + f"- n{i}" for i in range(80)), ">" * 200 + " n79", "- " * 200 + "n79"],
-                         ids=["list", "quote", "one line"])
+@pytest.mark.parametrize(
+    "deep", ["\n".join("  " * i + f"- n{i}" for i in range(80)), ">" * 200 + " n79", "- " * 200 + "n79"], ids=["list", "quote", "one line"]
+)
 def test_nothing_is_lost_in_deep_nesting(deep):
     """The parser stops looking at some depth; the text is kept all the same."""
     assert "n79" in str(parse(deep))
@@ -102,15 +108,18 @@ def test_any_text_can_be_parsed(text):
     assert isinstance(parse(text), list)
 
 
-@pytest.mark.parametrize(("text", "told"), [
-    pytest.param("Bravo 👍🏽", "Bravo ✔", id="skin tones go"),
-    pytest.param("❤️", "❤", id="variation selectors go"),
-    pytest.param("2️⃣", "2", id="keycaps are digits"),
-    pytest.param("🇨🇮", "CI", id="flags are their letters"),
-    pytest.param("🍎 + 🍎", "[pomme] + [pomme]", id="things to count are words"),
-    pytest.param("𝑥", "x", id="mathematical letters are letters"),
-    pytest.param("中", "(U+4E2D)", id="a letter of another script is told by its number"),
-])
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("Bravo 👍🏽", "Bravo ✔", id="skin tones go"),
+        pytest.param("❤️", "❤", id="variation selectors go"),
+        pytest.param("2️⃣", "2", id="keycaps are digits"),
+        pytest.param("🇨🇮", "CI", id="flags are their letters"),
+        pytest.param("🍎 + 🍎", "[pomme] + [pomme]", id="things to count are words"),
+        pytest.param("𝑥", "x", id="mathematical letters are letters"),
+        pytest.param("中", "(U+4E2D)", id="a letter of another script is told by its number"),
+    ],
+)
 def test_signs_without_a_glyph_are_told_in_others(text, told):
     """No emoji is left for the font to draw as a box."""
     assert drawable(text, lambda c: c < "\u2f00") == told

@@ -1,4 +1,5 @@
 """Word documents, opened again with python-docx."""
+
 import io
 
 import pytest
@@ -32,8 +33,14 @@ def test_styles_are_words_own():
     """A reader can restyle the document and walk through its headings."""
     document = opened("T", "# Un\n\n### Trois\n\n> q\n\n```\nc\n```\n\n$$x^2$$\n\n- l")
     assert [(p.style.name, p.text) for p in document.paragraphs] == [
-        ("Title", "T"), ("Heading 1", "Un"), ("Heading 3", "Trois"), ("Quote", "q"), ("Code Block", "c"), ("Formula", "x²"),
-        ("List Paragraph", "l")]
+        ("Title", "T"),
+        ("Heading 1", "Un"),
+        ("Heading 3", "Trois"),
+        ("Quote", "q"),
+        ("Code Block", "c"),
+        ("Formula", "x²"),
+        ("List Paragraph", "l"),
+    ]
 
 
 def test_each_numbered_list_counts_for_itself():
@@ -41,8 +48,11 @@ def test_each_numbered_list_counts_for_itself():
     document = opened("T", "1. a\n2. b\n\ntexte\n\n5. c\n")
     numbers = [p._p.pPr.numPr.numId.val for p in document.paragraphs if p._p.pPr is not None and p._p.pPr.numPr is not None]
     assert numbers[0] == numbers[1] != numbers[2]
-    starts = {num.get(qn("w:numId")): num.find(".//" + qn("w:startOverride")).get(qn("w:val"))
-              for num in document.part.numbering_part.element.findall(qn("w:num")) if num.find(".//" + qn("w:startOverride")) is not None}
+    starts = {
+        num.get(qn("w:numId")): num.find(".//" + qn("w:startOverride")).get(qn("w:val"))
+        for num in document.part.numbering_part.element.findall(qn("w:num"))
+        if num.find(".//" + qn("w:startOverride")) is not None
+    }
     assert (starts[str(numbers[0])], starts[str(numbers[2])]) == ("1", "5")
 
 
@@ -104,10 +114,20 @@ def test_the_same_call_gives_the_same_bytes():
     assert render_docx("T", "# a\n\n[b](https://c.d)") == render_docx("T", "# a\n\n[b](https://c.d)")
 
 
-@pytest.mark.parametrize("content", ["", "a\x0bb\x0cc \x1b[0m \ufffe\uffff \ud800", "| a |\n|---|", "|a|b|\n|-|-|\n|1|\n|1|2|3|",
-                                     "mot " * 20_000,
-                                     "\n".join("  " * i + f"- n{i}" for i in range(60)), "#\n\n##", "<w:p>&amp;</w:p>"],
-                         ids=["empty", "control characters", "no rows", "ragged", "long", "deep", "empty headings", "markup"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "a\x0bb\x0cc \x1b[0m \ufffe\uffff \ud800",
+        "| a |\n|---|",
+        "|a|b|\n|-|-|\n|1|\n|1|2|3|",
+        "mot " * 20_000,
+        "\n".join("  " * i + f"- n{i}" for i in range(60)),
+        "#\n\n##",
+        "<w:p>&amp;</w:p>",
+    ],
+    ids=["empty", "control characters", "no rows", "ragged", "long", "deep", "empty headings", "markup"],
+)
 def test_odd_content_still_makes_a_document(content):
     """Never a crash."""
     assert opened(content[:50], content).paragraphs

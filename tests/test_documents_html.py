@@ -1,4 +1,5 @@
 """Web pages and Markdown files."""
+
 import re
 import time
 
@@ -13,7 +14,7 @@ from bot.errors import DocumentError
 
 def body(content, title="Titre"):
     page = render_html(title, content).decode()
-    return page[page.index("<body>"):page.index("</body>")]
+    return page[page.index("<body>") : page.index("</body>")]
 
 
 def test_html_is_sanitised_and_kept():
@@ -23,22 +24,45 @@ def test_html_is_sanitised_and_kept():
     assert "<h1>Été</h1><p>texte</p>" in page.decode()
 
 
-@pytest.mark.parametrize("evil", [
-    "<p><img src=http://x/y.png></p>", "<p><img src=x onerror=alert(1)></p>", "<p><a href='javascript:alert(1)'>x</a></p>",
-    "<p><a href='data:text/html,<script>'>x</a></p>", "<div><iframe src='http://x'></iframe></div>",
-    "<div><svg onload=alert(1)></svg></div>",
-    "<p style='background:url(http://x)'>x</p>", "<div><form action='http://x'><input></form></div>", "<p>x</p><style>@import 'http://x'</style>",
-    "<div><object data='http://x'></object><embed src='http://x'></div>", "<p><base href='http://x'><meta http-equiv=refresh content='0;http://x'>",
-    '<p><img alt="x><script>alert(1)</script>"></p>', '<p><a title="$&quot; onmouseover=alert(1) x=&quot;$">x</a></p>',
-    "<p><![CDATA[<script>alert(1)</script>]]>", "<p><scr<script>ipt>alert(1)</script>", "[x](javascript:alert(1))",
-    "<p><math><mtext><style><img src=x onerror=alert(1)>",
-])
+@pytest.mark.parametrize(
+    "evil",
+    [
+        "<p><img src=http://x/y.png></p>",
+        "<p><img src=x onerror=alert(1)></p>",
+        "<p><a href='javascript:alert(1)'>x</a></p>",
+        "<p><a href='data:text/html,<script>'>x</a></p>",
+        "<div><iframe src='http://x'></iframe></div>",
+        "<div><svg onload=alert(1)></svg></div>",
+        "<p style='background:url(http://x)'>x</p>",
+        "<div><form action='http://x'><input></form></div>",
+        "<p>x</p><style>@import 'http://x'</style>",
+        "<div><object data='http://x'></object><embed src='http://x'></div>",
+        "<p><base href='http://x'><meta http-equiv=refresh content='0;http://x'>",
+        '<p><img alt="x><script>alert(1)</script>"></p>',
+        '<p><a title="$&quot; onmouseover=alert(1) x=&quot;$">x</a></p>',
+        "<p><![CDATA[<script>alert(1)</script>]]>",
+        "<p><scr<script>ipt>alert(1)</script>",
+        "[x](javascript:alert(1))",
+        "<p><math><mtext><style><img src=x onerror=alert(1)>",
+    ],
+)
 def test_nothing_runs_and_nothing_is_fetched(evil):
     """Neither by tag nor by attribute, style or address; the policy forbids it once more."""
     page = body(evil)
     tags = re.findall(r"<(/?[a-zA-Z]+)([^<>]*)>", page)
-    assert not {name.lower() for name, _ in tags} & {"script", "style", "iframe", "svg", "form", "input", "object", "embed", "base",
-                                                     "meta", "math"}
+    assert not {name.lower() for name, _ in tags} & {
+        "script",
+        "style",
+        "iframe",
+        "svg",
+        "form",
+        "input",
+        "object",
+        "embed",
+        "base",
+        "meta",
+        "math",
+    }
     for _, attributes in tags:
         bare = re.sub(r'"[^"]*"', '""', attributes)
         assert not re.search(r"\bon\w+=|style=|src=", bare)
@@ -53,12 +77,20 @@ def test_a_picture_within_the_page_stays():
 
 def test_markdown_becomes_a_page():
     """Headings, lists, tables, code and formulas; tags are printed as written."""
-    page = body("## Un\n\n- **a**\n  1. b\n\n|x|y|\n|-|-|\n|1|Awa|\n\n```\n<c>\n```\n\n$\\frac{1}{2}$ List<String> <b>non fermé"
-                "\n\n> q\n\n[l](https://x.org?a=1&b=2)")
-    for piece in ['<h1 dir="auto">Titre</h1>', '<h2 id="s1" dir="auto">Un</h2>', "<strong>a</strong>",
-                  '<td class="right" dir="auto">1</td>', "<code>&lt;c&gt;</code>",
-                  "1/2 List&lt;String&gt; &lt;b&gt;non fermé", "<blockquote>",
-                  'href="https://x.org?a=1&amp;b=2"']:
+    page = body(
+        "## Un\n\n- **a**\n  1. b\n\n|x|y|\n|-|-|\n|1|Awa|\n\n```\n<c>\n```\n\n$\\frac{1}{2}$ List<String> <b>non fermé"
+        "\n\n> q\n\n[l](https://x.org?a=1&b=2)"
+    )
+    for piece in [
+        '<h1 dir="auto">Titre</h1>',
+        '<h2 id="s1" dir="auto">Un</h2>',
+        "<strong>a</strong>",
+        '<td class="right" dir="auto">1</td>',
+        "<code>&lt;c&gt;</code>",
+        "1/2 List&lt;String&gt; &lt;b&gt;non fermé",
+        "<blockquote>",
+        'href="https://x.org?a=1&amp;b=2"',
+    ]:
         assert piece in page
 
 
@@ -82,8 +114,21 @@ def test_a_long_page_has_a_table_of_contents():
     assert "<nav>" not in body("# a\n\n# b\n\n# c\n\n# d")
 
 
-@pytest.mark.parametrize("content", ["", "\x00\ud800\uffff", "<p>", "<p>a<p>b", "<div", "<!doctype html><html><body>x",
-                                     "<p>" + "<" * 20_000, "<p>" + "<code" * 20_000, "<p>" + "$" * 20_000], ids=lambda c: repr(c[:12]))
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "\x00\ud800\uffff",
+        "<p>",
+        "<p>a<p>b",
+        "<div",
+        "<!doctype html><html><body>x",
+        "<p>" + "<" * 20_000,
+        "<p>" + "<code" * 20_000,
+        "<p>" + "$" * 20_000,
+    ],
+    ids=lambda c: repr(c[:12]),
+)
 def test_odd_content_still_makes_a_page(content):
     """Never a crash, and in no time."""
     started = time.process_time()
@@ -113,13 +158,16 @@ def test_no_text_brings_a_script_in(text):
         assert not re.search(r"<script|<[^<>\"]*(\"[^\"]*\"[^<>\"]*)*\son\w+=", body(content))
 
 
-@pytest.mark.parametrize(("title", "content", "written"), [
-    pytest.param("Note", "# Été\n\n- un", "# Été\n\n- un\n", id="as written"),
-    pytest.param("Note", "un", "# Note\n\nun\n", id="with the title it lacks"),
-    pytest.param("", "un\x0b\ud800", "un\n", id="cleaned"),
-    pytest.param("", "", "\n", id="empty"),
-    pytest.param("t", "# a\r\nb", "# a\nb\n", id="one kind of line end"),
-])
+@pytest.mark.parametrize(
+    ("title", "content", "written"),
+    [
+        pytest.param("Note", "# Été\n\n- un", "# Été\n\n- un\n", id="as written"),
+        pytest.param("Note", "un", "# Note\n\nun\n", id="with the title it lacks"),
+        pytest.param("", "un\x0b\ud800", "un\n", id="cleaned"),
+        pytest.param("", "", "\n", id="empty"),
+        pytest.param("t", "# a\r\nb", "# a\nb\n", id="one kind of line end"),
+    ],
+)
 def test_a_markdown_file_is_the_text(title, content, written):
     """Nothing is changed but what no file should hold."""
     assert render_md(title, content).decode() == written

@@ -1,4 +1,5 @@
 """Every kind of document as LibreOffice shows it, with a picture of its first page for people to look at."""
+
 import os
 import shutil
 import subprocess
@@ -14,20 +15,36 @@ from bot.documents.pptx import render_pptx
 from bot.documents.xlsx import render_xlsx
 
 LESSON = (Path(__file__).parent / "data" / "documents" / "lecon.md").read_text()
-SALES = [{"name": "Ventes", "columns": ["Date", "Produit", "Quantité", "Prix unitaire (FCFA)", "Montant (FCFA)"],
-          "rows": [["2026-01-15", "Riz parfumé, sac de 25 kg", 3, 17500, {"formula": "=C2*D2"}],
-                   ["2026-02-03", "Huile de palme", 120, 1200, {"formula": "=C3*D3"}],
-                   ["Total", None, None, None, {"formula": "=SUM(E2:E3)"}]],
-          "chart": {"type": "bar", "title": "Montant par produit", "x": "Produit", "y": ["Montant (FCFA)"]}}]
-SLIDES = [{"title": "Le théorème de Pythagore", "bullets": ["Dans un triangle **rectangle** :", "  - $AB^2 + AC^2 = BC^2$"]},
-          {"title": "Ventes", "chart": {"type": "bar", "x": "Mois", "y": ["Ventes"], "columns": ["Mois", "Ventes"],
-                                        "rows": [["Jan", 12500]]}}]
-MADE = {"pdf": lambda: render_pdf("Le théorème de Pythagore", LESSON, author="Mme Koné"),
-        "docx": lambda: render_docx("Le théorème de Pythagore", LESSON), "html": lambda: render_html("Le théorème de Pythagore", LESSON),
-        "xlsx": lambda: render_xlsx("Ventes du trimestre", SALES), "pptx": lambda: render_pptx("Exposé", SLIDES, subtitle="Classe de 3e")}
-EXPECTED = {"pdf": ["Pythagore", "Mme Koné", "AB² + AC² = BC²"], "docx": ["Pythagore", "AB² + AC² = BC²", "52 500"],
-            "html": ["Pythagore", "√"], "xlsx": ["15/01/2026", "52,500", "196,500", "Montant par produit"],
-            "pptx": ["Exposé", "rectangle", "AB² + AC² = BC²", "Ventes"]}
+SALES = [
+    {
+        "name": "Ventes",
+        "columns": ["Date", "Produit", "Quantité", "Prix unitaire (FCFA)", "Montant (FCFA)"],
+        "rows": [
+            ["2026-01-15", "Riz parfumé, sac de 25 kg", 3, 17500, {"formula": "=C2*D2"}],
+            ["2026-02-03", "Huile de palme", 120, 1200, {"formula": "=C3*D3"}],
+            ["Total", None, None, None, {"formula": "=SUM(E2:E3)"}],
+        ],
+        "chart": {"type": "bar", "title": "Montant par produit", "x": "Produit", "y": ["Montant (FCFA)"]},
+    }
+]
+SLIDES = [
+    {"title": "Le théorème de Pythagore", "bullets": ["Dans un triangle **rectangle** :", "  - $AB^2 + AC^2 = BC^2$"]},
+    {"title": "Ventes", "chart": {"type": "bar", "x": "Mois", "y": ["Ventes"], "columns": ["Mois", "Ventes"], "rows": [["Jan", 12500]]}},
+]
+MADE = {
+    "pdf": lambda: render_pdf("Le théorème de Pythagore", LESSON, author="Mme Koné"),
+    "docx": lambda: render_docx("Le théorème de Pythagore", LESSON),
+    "html": lambda: render_html("Le théorème de Pythagore", LESSON),
+    "xlsx": lambda: render_xlsx("Ventes du trimestre", SALES),
+    "pptx": lambda: render_pptx("Exposé", SLIDES, subtitle="Classe de 3e"),
+}
+EXPECTED = {
+    "pdf": ["Pythagore", "Mme Koné", "AB² + AC² = BC²"],
+    "docx": ["Pythagore", "AB² + AC² = BC²", "52 500"],
+    "html": ["Pythagore", "√"],
+    "xlsx": ["15/01/2026", "52,500", "196,500", "Montant par produit"],
+    "pptx": ["Exposé", "rectangle", "AB² + AC² = BC²", "Ventes"],
+}
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +63,21 @@ def test_a_document_shows_what_it_holds(kind, tmp_path, pictures):
     if kind != "pdf":
         if not shutil.which("soffice"):
             pytest.skip("LibreOffice (soffice) is not installed")
-        subprocess.run(["soffice", f"-env:UserInstallation=file://{tmp_path}/profile", "--headless", "--convert-to", "pdf", "--outdir",
-                        str(tmp_path), str(made)], check=True, capture_output=True, timeout=120)
+        subprocess.run(
+            [
+                "soffice",
+                f"-env:UserInstallation=file://{tmp_path}/profile",
+                "--headless",
+                "--convert-to",
+                "pdf",
+                "--outdir",
+                str(tmp_path),
+                str(made),
+            ],
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
     page = tmp_path / f"{kind}.pdf"
     text = "\n".join(p.extract_text() for p in PdfReader(page).pages).replace("\u00a0", " ")
     for piece in EXPECTED[kind]:

@@ -1,4 +1,5 @@
 """PDF files, opened again with pypdf."""
+
 import io
 import re
 import time
@@ -39,8 +40,24 @@ def words(data: bytes) -> str:
 def test_a_lesson_holds_what_was_written_and_no_markdown():
     """Every letter can be searched and copied, tags are printed as written, and the marks of Markdown are gone."""
     text = words(render_pdf("Les fractions à l'école", LESSON))
-    for piece in ["fractions à l'école", "Règle", "élève a reçu", "½", "cœur", "ça fait", "π ≤ √16", "3 × 4 → 12", "ɛ ɔ ŋ", "Awa", "1/4",
-                  "f(x)<g(x)>0", "List<String>", "AT&T", "5 < 7", "<b>non fermé"]:
+    for piece in [
+        "fractions à l'école",
+        "Règle",
+        "élève a reçu",
+        "½",
+        "cœur",
+        "ça fait",
+        "π ≤ √16",
+        "3 × 4 → 12",
+        "ɛ ɔ ŋ",
+        "Awa",
+        "1/4",
+        "f(x)<g(x)>0",
+        "List<String>",
+        "AT&T",
+        "5 < 7",
+        "<b>non fermé",
+    ]:
         assert piece in text
     assert "**" not in text and "|---" not in text and "##" not in text
 
@@ -147,28 +164,34 @@ def test_arabic_is_joined_and_runs_to_the_left():
     assert is_right_to_left("« سلام » dit-il") and not is_right_to_left("il dit سلام")
 
 
-@pytest.mark.parametrize(("title", "content"), [
-    pytest.param("", "", id="empty"),
-    pytest.param("\x00", "\x0b\ufffe", id="nothing printable"),
-    pytest.param("a\x0bb\ud800", "a\x0bb \x1b[0m \uffff \ud800 x", id="control characters and surrogates"),
-    pytest.param("t", "| a |\n|---|", id="table without rows"),
-    pytest.param("t", "|a|b|\n|-|-|\n|1|\n|1|2|3|\n||", id="ragged rows"),
-    pytest.param("t", "m" * 20_000, id="a word longer than a page"),
-    pytest.param("t", "|a|\n|-|\n|" + "m" * 20_000 + "|", id="a word longer than a page in a cell"),
-    pytest.param("titre " * 300, "# " + "titre " * 2000, id="endless titles"),
-    pytest.param("t", "#\n\n##\n\n-\n\n1.\n\n>\n\n```\n```", id="empty blocks"),
-    pytest.param("t", "```\n" + "x = 1\n" * 500 + "y" * 3000 + "\n```", id="long code"),
-    pytest.param("t", "> " + "mot " * 3000, id="long quote"),
-    pytest.param("t", "- " + "mot " * 3000, id="long item"),
-    pytest.param("t", "- x\n\n  |a|b|\n  |-|-|\n  |1|" + "mot " * 2000 + "|", id="long cell of a table in a list"),
-    pytest.param("t", "\n".join("  " * i + f"- n{i}" for i in range(60)), id="60 levels"),
-    pytest.param("t", "###### a\n# b\n#### c", id="headings that skip levels"),
-    pytest.param("t", '<para><font color="red">x</font> &nbsp; <img src="http://x/y"/> [a"b](https://x.y/?a="b"&c)',
-                 id="the markup of the library"),
-    pytest.param("مرحبا " * 40, "|الاسم|b|\n|-|-|\n|" + "سلام " * 900 + "|**x** سلام|", id="right to left everywhere"),
-    pytest.param("t", "$$" + "x+" * 1500 + "1$$", id="long formula"),
-    pytest.param("t", "99999999. a\n1. b", id="large numbers"),
-])
+@pytest.mark.parametrize(
+    ("title", "content"),
+    [
+        pytest.param("", "", id="empty"),
+        pytest.param("\x00", "\x0b\ufffe", id="nothing printable"),
+        pytest.param("a\x0bb\ud800", "a\x0bb \x1b[0m \uffff \ud800 x", id="control characters and surrogates"),
+        pytest.param("t", "| a |\n|---|", id="table without rows"),
+        pytest.param("t", "|a|b|\n|-|-|\n|1|\n|1|2|3|\n||", id="ragged rows"),
+        pytest.param("t", "m" * 20_000, id="a word longer than a page"),
+        pytest.param("t", "|a|\n|-|\n|" + "m" * 20_000 + "|", id="a word longer than a page in a cell"),
+        pytest.param("titre " * 300, "# " + "titre " * 2000, id="endless titles"),
+        pytest.param("t", "#\n\n##\n\n-\n\n1.\n\n>\n\n```\n```", id="empty blocks"),
+        pytest.param("t", "```\n" + "x = 1\n" * 500 + "y" * 3000 + "\n```", id="long code"),
+        pytest.param("t", "> " + "mot " * 3000, id="long quote"),
+        pytest.param("t", "- " + "mot " * 3000, id="long item"),
+        pytest.param("t", "- x\n\n  |a|b|\n  |-|-|\n  |1|" + "mot " * 2000 + "|", id="long cell of a table in a list"),
+        pytest.param("t", "\n".join("  " * i + f"- n{i}" for i in range(60)), id="60 levels"),
+        pytest.param("t", "###### a\n# b\n#### c", id="headings that skip levels"),
+        pytest.param(
+            "t",
+            '<para><font color="red">x</font> &nbsp; <img src="http://x/y"/> [a"b](https://x.y/?a="b"&c)',
+            id="the markup of the library",
+        ),
+        pytest.param("مرحبا " * 40, "|الاسم|b|\n|-|-|\n|" + "سلام " * 900 + "|**x** سلام|", id="right to left everywhere"),
+        pytest.param("t", "$$" + "x+" * 1500 + "1$$", id="long formula"),
+        pytest.param("t", "99999999. a\n1. b", id="large numbers"),
+    ],
+)
 def test_odd_content_still_makes_a_document(title, content):
     """Never a crash: an odd text makes an odd document."""
     assert len(opened(render_pdf(title, content)).pages) >= 1

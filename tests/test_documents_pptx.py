@@ -1,4 +1,5 @@
 """Presentations, opened again with python-pptx."""
+
 import io
 import time
 
@@ -11,8 +12,14 @@ from pptx import Presentation
 from bot.documents.pptx import render_pptx
 from bot.errors import DocumentError
 
-CHART = {"type": "bar", "title": "Ventes", "x": "Région", "y": ["T1"], "columns": ["Région", "T1"],
-         "rows": [["Abidjan", "12 500"], ["Bouaké", None]]}
+CHART = {
+    "type": "bar",
+    "title": "Ventes",
+    "x": "Région",
+    "y": ["T1"],
+    "columns": ["Région", "T1"],
+    "rows": [["Abidjan", "12 500"], ["Bouaké", None]],
+}
 
 
 def opened(slides, title="Exposé", **more):
@@ -90,30 +97,42 @@ def test_a_table_and_a_chart_stand_on_slides_of_their_own():
     assert len(made.slides) == 4
 
 
-@pytest.mark.parametrize(("slides", "says"), [
-    pytest.param("x", "slides must be a list", id="text"),
-    pytest.param(["x"], "slide 1 must be an object", id="text in the list"),
-    pytest.param([{"title": "t"}, {"bullets": "x"}], "slide 2: bullets must be a list", id="text as bullets"),
-    pytest.param([{"table": [["a"], "b"]}], "slide 1: table", id="text as row"),
-    pytest.param([{"table": [["c"] * 16]}], "16 columns", id="too wide"),
-    pytest.param([{"table": [["a"], ["x " * 2000]]}], "generate_docx", id="a chapter in a cell"),
-    pytest.param([{"chart": CHART | {"y": ["T9"]}}], "'T9'.*'Région', 'T1'", id="column that does not exist"),
-    pytest.param([{"chart": CHART | {"rows": [["a", "beaucoup"]]}}], "needs numbers.*beaucoup", id="no number"),
-    pytest.param([{"chart": CHART | {"rows": [["a", float("nan")]]}}], "needs numbers", id="NaN"),
-    pytest.param([{"chart": CHART | {"rows": []}}], "chart.rows", id="no rows"),
-    pytest.param([{"title": "t", "bullets": ["x"]}] * 501, "more than 500 slides", id="too many"),
-])
+@pytest.mark.parametrize(
+    ("slides", "says"),
+    [
+        pytest.param("x", "slides must be a list", id="text"),
+        pytest.param(["x"], "slide 1 must be an object", id="text in the list"),
+        pytest.param([{"title": "t"}, {"bullets": "x"}], "slide 2: bullets must be a list", id="text as bullets"),
+        pytest.param([{"table": [["a"], "b"]}], "slide 1: table", id="text as row"),
+        pytest.param([{"table": [["c"] * 16]}], "16 columns", id="too wide"),
+        pytest.param([{"table": [["a"], ["x " * 2000]]}], "generate_docx", id="a chapter in a cell"),
+        pytest.param([{"chart": CHART | {"y": ["T9"]}}], "'T9'.*'Région', 'T1'", id="column that does not exist"),
+        pytest.param([{"chart": CHART | {"rows": [["a", "beaucoup"]]}}], "needs numbers.*beaucoup", id="no number"),
+        pytest.param([{"chart": CHART | {"rows": [["a", float("nan")]]}}], "needs numbers", id="NaN"),
+        pytest.param([{"chart": CHART | {"rows": []}}], "chart.rows", id="no rows"),
+        pytest.param([{"title": "t", "bullets": ["x"]}] * 501, "more than 500 slides", id="too many"),
+    ],
+)
 def test_what_cannot_be_shown_is_refused_with_its_slide(slides, says):
     """The model is told where and what to do instead."""
     with pytest.raises(DocumentError, match=says):
         render_pptx("t", slides)
 
 
-@pytest.mark.parametrize("slides", [
-    [], [{}], [{"title": ""}], [{"title": "x\x0b\ud800", "bullets": ["a\x0bb\x00", "\ufffe"], "notes": "\uffff\x0b\nx"}],
-    [{"title": "titre " * 300}], [{"table": [[]]}, {"table": [["a", "b"], [1]]}, {"table": [["a"]]}], [{"bullets": [1, None, {"a": 1}]}],
-    [{"title": "مرحبا", "bullets": ["السلام عليكم"]}],
-], ids=["none", "empty object", "no title", "control characters", "endless title", "odd tables", "no text", "right to left"])
+@pytest.mark.parametrize(
+    "slides",
+    [
+        [],
+        [{}],
+        [{"title": ""}],
+        [{"title": "x\x0b\ud800", "bullets": ["a\x0bb\x00", "\ufffe"], "notes": "\uffff\x0b\nx"}],
+        [{"title": "titre " * 300}],
+        [{"table": [[]]}, {"table": [["a", "b"], [1]]}, {"table": [["a"]]}],
+        [{"bullets": [1, None, {"a": 1}]}],
+        [{"title": "مرحبا", "bullets": ["السلام عليكم"]}],
+    ],
+    ids=["none", "empty object", "no title", "control characters", "endless title", "odd tables", "no text", "right to left"],
+)
 def test_odd_slides_still_open(slides):
     """Never a crash."""
     assert len(opened(slides).slides) >= 1

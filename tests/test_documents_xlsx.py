@@ -1,4 +1,5 @@
 """Excel workbooks, opened again with openpyxl."""
+
 import io
 import math
 import time
@@ -44,13 +45,21 @@ def test_text_that_looks_like_a_formula_stays_text(text):
     assert (cell.value, cell.data_type) == (text, "s")
 
 
-@pytest.mark.parametrize(("value", "shown"), [
-    pytest.param(math.nan, "nan", id="NaN"), pytest.param(-math.inf, "-inf", id="infinity"), pytest.param([1, 2], "[1, 2]", id="list"),
-    pytest.param({"x": 1}, "{'x': 1}", id="object"), pytest.param("a\x0bb\x00\ud800\uffff", "ab", id="control characters"),
-    pytest.param(10**20, "1" + "0" * 20, id="more digits than a number holds"), pytest.param("2026-13-45", "2026-13-45", id="no date"),
-    pytest.param("07 01 02 03 04", "07 01 02 03 04", id="telephone"), pytest.param("$\\frac{1}{2}$", "1/2", id="formula of mathematics"),
-    pytest.param("**Gras**", "Gras", id="Markdown"),
-])
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        pytest.param(math.nan, "nan", id="NaN"),
+        pytest.param(-math.inf, "-inf", id="infinity"),
+        pytest.param([1, 2], "[1, 2]", id="list"),
+        pytest.param({"x": 1}, "{'x': 1}", id="object"),
+        pytest.param("a\x0bb\x00\ud800\uffff", "ab", id="control characters"),
+        pytest.param(10**20, "1" + "0" * 20, id="more digits than a number holds"),
+        pytest.param("2026-13-45", "2026-13-45", id="no date"),
+        pytest.param("07 01 02 03 04", "07 01 02 03 04", id="telephone"),
+        pytest.param("$\\frac{1}{2}$", "1/2", id="formula of mathematics"),
+        pytest.param("**Gras**", "Gras", id="Markdown"),
+    ],
+)
 def test_what_a_cell_cannot_hold_becomes_text(value, shown):
     """It is readable and the workbook opens."""
     cell = book(one([[value]])).worksheets[0]["A2"]
@@ -65,14 +74,17 @@ def test_iso_dates_are_dates_and_amounts_are_numbers():
     assert column(sheet, "B") == [12500, -1250000]
 
 
-@pytest.mark.parametrize(("name", "values", "form"), [
-    pytest.param("Montant", [12500, 3], "#,##0", id="whole numbers"),
-    pytest.param("Note", [14, 12.5], "#,##0.0", id="as many decimals as the longest"),
-    pytest.param("Prix", ["12 500 FCFA"], '#,##0" FCFA"', id="with the currency"),
-    pytest.param("Année", [2026], "0", id="years"),
-    pytest.param("", [2025, 2026], "0", id="years without a name"),
-    pytest.param("N° de compte", [601100], "0", id="account numbers"),
-])
+@pytest.mark.parametrize(
+    ("name", "values", "form"),
+    [
+        pytest.param("Montant", [12500, 3], "#,##0", id="whole numbers"),
+        pytest.param("Note", [14, 12.5], "#,##0.0", id="as many decimals as the longest"),
+        pytest.param("Prix", ["12 500 FCFA"], '#,##0" FCFA"', id="with the currency"),
+        pytest.param("Année", [2026], "0", id="years"),
+        pytest.param("", [2025, 2026], "0", id="years without a name"),
+        pytest.param("N° de compte", [601100], "0", id="account numbers"),
+    ],
+)
 def test_a_column_of_numbers_has_one_format(name, values, form):
     """Thousands apart where they count something, never in a year or an account number."""
     sheet = book(one([[v] for v in values], [name])).worksheets[0]
@@ -86,23 +98,26 @@ def test_columns_are_as_wide_as_their_numbers():
     assert sheet.column_dimensions["A"].width <= 62 and sheet["A3"].alignment.wrap_text and sheet.row_dimensions[3].height > 60
 
 
-@pytest.mark.parametrize(("formula", "stored", "result"), [
-    pytest.param("=SUM(A2:A4)", "=SUM(A2:A4)", 60, id="sum"),
-    pytest.param("AVERAGE(A2:A4)", "=AVERAGE(A2:A4)", 20, id="without its sign"),
-    pytest.param("=SOMME(A2;A3)", "=SUM(A2,A3)", 30, id="French"),
-    pytest.param("=ARRONDI(A2*0,063;1)", "=ROUND(A2*0.063,1)", 0.6, id="French decimals"),
-    pytest.param('=SI(A2>5;"oui";"non")', '=IF(A2>5,"oui","non")', "oui", id="condition"),
-    pytest.param('=A2&";x"', '=A2&";x"', "10;x", id="quoted text is left alone"),
-    pytest.param("=(A3-A2)/A2*100", "=(A3-A2)/A2*100", 100, id="arithmetic"),
-    pytest.param("=-A2^2", "=-A2^2", 100, id="signs bind as in Excel"),
-    pytest.param("=A2*18%", "=A2*18%", 1.8, id="percent"),
-    pytest.param('=SUMIF(B2:B4,"x",A2:A4)', '=SUMIF(B2:B4,"x",A2:A4)', 40, id="sum with a condition"),
-    pytest.param('=NB.SI(A2:A4;">=20")', '=COUNTIF(A2:A4,">=20")', 2, id="count with a condition"),
-    pytest.param("='F'!A2+Autre!A2", "='F'!A2+Autre!A2", 17, id="other sheets"),
-    pytest.param("=C2+1", "=C2+1", None, id="a circle"),
-    pytest.param("=1/0", "=1/0", None, id="division by nothing"),
-    pytest.param("=VLOOKUP(A2,A2:B4,2)", "=VLOOKUP(A2,A2:B4,2)", None, id="left to the spreadsheet program"),
-])
+@pytest.mark.parametrize(
+    ("formula", "stored", "result"),
+    [
+        pytest.param("=SUM(A2:A4)", "=SUM(A2:A4)", 60, id="sum"),
+        pytest.param("AVERAGE(A2:A4)", "=AVERAGE(A2:A4)", 20, id="without its sign"),
+        pytest.param("=SOMME(A2;A3)", "=SUM(A2,A3)", 30, id="French"),
+        pytest.param("=ARRONDI(A2*0,063;1)", "=ROUND(A2*0.063,1)", 0.6, id="French decimals"),
+        pytest.param('=SI(A2>5;"oui";"non")', '=IF(A2>5,"oui","non")', "oui", id="condition"),
+        pytest.param('=A2&";x"', '=A2&";x"', "10;x", id="quoted text is left alone"),
+        pytest.param("=(A3-A2)/A2*100", "=(A3-A2)/A2*100", 100, id="arithmetic"),
+        pytest.param("=-A2^2", "=-A2^2", 100, id="signs bind as in Excel"),
+        pytest.param("=A2*18%", "=A2*18%", 1.8, id="percent"),
+        pytest.param('=SUMIF(B2:B4,"x",A2:A4)', '=SUMIF(B2:B4,"x",A2:A4)', 40, id="sum with a condition"),
+        pytest.param('=NB.SI(A2:A4;">=20")', '=COUNTIF(A2:A4,">=20")', 2, id="count with a condition"),
+        pytest.param("='F'!A2+Autre!A2", "='F'!A2+Autre!A2", 17, id="other sheets"),
+        pytest.param("=C2+1", "=C2+1", None, id="a circle"),
+        pytest.param("=1/0", "=1/0", None, id="division by nothing"),
+        pytest.param("=VLOOKUP(A2,A2:B4,2)", "=VLOOKUP(A2,A2:B4,2)", None, id="left to the spreadsheet program"),
+    ],
+)
 def test_formulas_are_stored_as_files_want_them_and_worked_out(formula, stored, result):
     """Excel computes them again; the viewer of a phone shows the stored result."""
     sheets = [*one([[10, "x", {"formula": formula}], [20, "y"], [30, "x"]], "abc"), {"name": "Autre", "columns": ["a"], "rows": [[7]]}]
@@ -110,12 +125,17 @@ def test_formulas_are_stored_as_files_want_them_and_worked_out(formula, stored, 
     assert book(sheets, results=True).worksheets[0]["C2"].value == (pytest.approx(result) if isinstance(result, float) else result)
 
 
-@pytest.mark.parametrize(("formula", "says"), [
-    pytest.param("=SUM(A1", "open bracket", id="open bracket"), pytest.param('="a', "quotation", id="open quotation"),
-    pytest.param("", "empty", id="empty"), pytest.param('=WEBSERVICE("http://x")', "not allowed", id="fetches from the web"),
-    pytest.param("=cmd|'/c calc'!A0", "not allowed", id="starts a program"),
-    pytest.param("=[b.xlsx]F!A1", "not allowed", id="another workbook"),
-])
+@pytest.mark.parametrize(
+    ("formula", "says"),
+    [
+        pytest.param("=SUM(A1", "open bracket", id="open bracket"),
+        pytest.param('="a', "quotation", id="open quotation"),
+        pytest.param("", "empty", id="empty"),
+        pytest.param('=WEBSERVICE("http://x")', "not allowed", id="fetches from the web"),
+        pytest.param("=cmd|'/c calc'!A0", "not allowed", id="starts a program"),
+        pytest.param("=[b.xlsx]F!A1", "not allowed", id="another workbook"),
+    ],
+)
 def test_a_formula_that_cannot_be_is_refused_with_its_cell(formula, says):
     """The model is told which cell and why."""
     with pytest.raises(DocumentError, match=f"cell B3.*{says}"):
@@ -146,32 +166,46 @@ def test_a_chart_shows_the_columns_it_names(kind):
     assert series.val.numRef.f == "F!$B$2:$B$3" and (series.cat.strRef or series.cat.numRef).f == "F!$A$2:$A$3"
 
 
-@pytest.mark.parametrize(("chart", "says"), [
-    pytest.param({"type": "bar", "x": "a", "y": ["z"]}, "'z'.*the columns are: 'a', 'b'", id="column that does not exist"),
-    pytest.param({"type": "radar", "x": "a", "y": ["b"]}, "bar, line or pie", id="unknown type"),
-    pytest.param({"type": "bar", "x": "a"}, "needs x", id="nothing to show"),
-    pytest.param("bar", "must be an object", id="a word"),
-])
+@pytest.mark.parametrize(
+    ("chart", "says"),
+    [
+        pytest.param({"type": "bar", "x": "a", "y": ["z"]}, "'z'.*the columns are: 'a', 'b'", id="column that does not exist"),
+        pytest.param({"type": "radar", "x": "a", "y": ["b"]}, "bar, line or pie", id="unknown type"),
+        pytest.param({"type": "bar", "x": "a"}, "needs x", id="nothing to show"),
+        pytest.param("bar", "must be an object", id="a word"),
+    ],
+)
 def test_a_chart_that_cannot_be_is_refused(chart, says):
     """The model is told which columns there are."""
     with pytest.raises(DocumentError, match=says):
         render_xlsx("t", one([[1, 2]], chart=chart))
 
 
-@pytest.mark.parametrize(("sheets", "says"), [
-    ([], "sheets is empty"), ("x", "sheets is empty"), (["x"], "sheet 1 must be an object"), (one([{"a": 1}]), "sheet 1, row 2"),
-    ([{"name": "a", "columns": "x", "rows": []}], "must be lists"), (one([["x" * 40_000]]), "cell A2.*32767"),
-    ([{"columns": ["a"] * 501}], "501 columns"), ([{}] * 101, "101 sheets"),
-], ids=["none", "text", "text in the list", "object as row", "text as columns", "too long", "too wide", "too many"])
+@pytest.mark.parametrize(
+    ("sheets", "says"),
+    [
+        ([], "sheets is empty"),
+        ("x", "sheets is empty"),
+        (["x"], "sheet 1 must be an object"),
+        (one([{"a": 1}]), "sheet 1, row 2"),
+        ([{"name": "a", "columns": "x", "rows": []}], "must be lists"),
+        (one([["x" * 40_000]]), "cell A2.*32767"),
+        ([{"columns": ["a"] * 501}], "501 columns"),
+        ([{}] * 101, "101 sheets"),
+    ],
+    ids=["none", "text", "text in the list", "object as row", "text as columns", "too long", "too wide", "too many"],
+)
 def test_what_is_no_workbook_is_refused_in_words(sheets, says):
     """Each error names its place and the limit."""
     with pytest.raises(DocumentError, match=says):
         render_xlsx("t", sheets)
 
 
-@pytest.mark.parametrize("sheets", [one([]), [{"name": "a", "columns": [], "rows": []}], [{}], one([[], [1], [1, 2, 3, 4]]),
-                                    one([["mot " * 5000]])],
-                         ids=["no rows", "no columns", "nothing", "ragged", "5,000 words"])
+@pytest.mark.parametrize(
+    "sheets",
+    [one([]), [{"name": "a", "columns": [], "rows": []}], [{}], one([[], [1], [1, 2, 3, 4]]), one([["mot " * 5000]])],
+    ids=["no rows", "no columns", "nothing", "ragged", "5,000 words"],
+)
 def test_odd_tables_still_open(sheets):
     """An empty table is a table."""
     assert book(sheets).worksheets
@@ -198,8 +232,11 @@ def test_fifty_thousand_rows_take_seconds_and_little_memory():
     assert [row[1].value for row in sheet.iter_rows(min_row=50_002)] == [sum(range(50_000))]
 
 
-@pytest.mark.parametrize("formula", ["=SUM(A$2:A{row})", "=B{next}+1", "=SUM(ROUND(IF(1,B{next},2),0),B{next},(((B{next}))))"],
-                         ids=["running total", "chain", "chain of nested calls"])
+@pytest.mark.parametrize(
+    "formula",
+    ["=SUM(A$2:A{row})", "=B{next}+1", "=SUM(ROUND(IF(1,B{next},2),0),B{next},(((B{next}))))"],
+    ids=["running total", "chain", "chain of nested calls"],
+)
 def test_formulas_over_formulas_take_seconds(formula):
     """Beyond a budget their results are left to the spreadsheet program."""
     started = time.process_time()
@@ -216,8 +253,11 @@ def test_a_workbook_too_big_to_send_is_refused():
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.lists(st.one_of(st.none(), st.booleans(), st.floats(), st.integers(), st.text(max_size=8), FORMULAS), max_size=4),
-                max_size=4))
+@given(
+    st.lists(
+        st.lists(st.one_of(st.none(), st.booleans(), st.floats(), st.integers(), st.text(max_size=8), FORMULAS), max_size=4), max_size=4
+    )
+)
 def test_any_cells_make_a_workbook_or_a_clear_error(rows):
     """Whatever JSON holds, the file opens or the model is told the cell."""
     try:

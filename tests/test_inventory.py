@@ -19,7 +19,13 @@ TESTED_ELSEWHERE = {"interactive_quiz": "test_quiz", "true_false_quiz": "test_qu
 def cases(function: str) -> dict[str, ast.match_case]:
     tree = ast.parse((ROOT / "tools/dispatch.py").read_text())
     body = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == function)
-    return {c.pattern.value.value: c for n in ast.walk(body) if isinstance(n, ast.Match) for c in n.cases if isinstance(c.pattern, ast.MatchValue)}
+    return {
+        c.pattern.value.value: c
+        for n in ast.walk(body)
+        if isinstance(n, ast.Match)
+        for c in n.cases
+        if isinstance(c.pattern, ast.MatchValue)
+    }
 
 
 def test_there_are_twenty_four_tools():
@@ -56,8 +62,17 @@ def test_every_event_kind_is_folded():
     assert all(re.search(rf"\b{kind}\(\)", source) for kind in KINDS)
 
 
-@pytest.mark.parametrize("reason", sorted(set(re.findall(r'Stop\("(\w+)"|StopTurn\([^,]+, "(\w+)"\)', "".join(
-    (ROOT / f).read_text() for f in ("workers/recovery.py", "bot/conversation/fold.py"))))))
+@pytest.mark.parametrize(
+    "reason",
+    sorted(
+        set(
+            re.findall(
+                r'Stop\("(\w+)"|StopTurn\([^,]+, "(\w+)"\)',
+                "".join((ROOT / f).read_text() for f in ("workers/recovery.py", "bot/conversation/fold.py")),
+            )
+        )
+    ),
+)
 def test_every_reason_to_stop_has_a_text(reason):
     """Whatever ends a turn is said in French and in English."""
     key = f"stopped.{''.join(reason)}"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 import requests
-from conftest import AWA, World, rows
+from conftest import rows
 from fakes import call, calls, masked, text
 
 from bot.channels import outbox
@@ -16,12 +16,25 @@ EXERCISE = call("report_exercise_result", {"subject": "maths", "correct": True})
 PLAYS = {  # what the model says, one answer after another, and what the learner writes
     "an answer": ([text("Bonjour Awa.")], ["Bonjour"]),
     "tools, a file and an answer": (
-        [calls(EXERCISE, call("award_bonus_credits", {"credits": 3, "reason": "bravo"}), call("generate_md", {"title": "Notes", "content": "# Un"})),
-         text("Voici.")], ["Fais-moi une fiche"]),
+        [
+            calls(
+                EXERCISE,
+                call("award_bonus_credits", {"credits": 3, "reason": "bravo"}),
+                call("generate_md", {"title": "Notes", "content": "# Un"}),
+            ),
+            text("Voici."),
+        ],
+        ["Fais-moi une fiche"],
+    ),
     "a quiz, its answer and what follows": (
-        [call("interactive_quiz", QUIZ, content="Une fraction est une part."), EXERCISE, text("On continue ?")], ["Un quiz", "2"]),
+        [call("interactive_quiz", QUIZ, content="Une fraction est une part."), EXERCISE, text("On continue ?")],
+        ["Un quiz", "2"],
+    ),
     "control words": ([], ["SOLDE", "AIDE", "NOUVEAU"]),
-    "a message that cannot be repeated": ([call("send_email_to_user", {"subject": "Bilan", "body": "Bravo"}), text("C'est parti.")], ["Écris-moi"]),
+    "a message that cannot be repeated": (
+        [call("send_email_to_user", {"subject": "Bilan", "body": "Bravo"}), text("C'est parti.")],
+        ["Écris-moi"],
+    ),
 }
 
 
@@ -82,8 +95,13 @@ def play(world, patch, script, said, at: int | None):
     hide = re.compile(r"\b[0-9a-f]{32,64}\b|f[0-9a-f]{16}|/media/[\w-]+/|\d{4}-\d\d-\d\dT[^\"']+")
     story = [hide.sub("…", repr(e.event)) for e in world.events()]
     mails = sorted((world.settings.home / "mail").glob("*.eml"))
-    effects = {"attempts": len(rows(world.services, attempts)), "files": len(rows(world.services, files)), "mails": len(mails),
-               "credits": [r.credits for r in rows(world.services, learners)], "ledger": sum(r.amount for r in rows(world.services, ledger))}
+    effects = {
+        "attempts": len(rows(world.services, attempts)),
+        "files": len(rows(world.services, files)),
+        "mails": len(mails),
+        "credits": [r.credits for r in rows(world.services, learners)],
+        "ledger": sum(r.amount for r in rows(world.services, ledger)),
+    }
     return story, [masked(m["body"]) for m in world.twilio.sent], effects, killer
 
 

@@ -44,8 +44,12 @@ def imports(path: Path) -> set[str]:
 
 
 def modules() -> list[Path]:
-    return [p for folder in ("bot", "tools", "workers") for p in sorted((ROOT / folder).rglob("*.py"))
-            if p.name != "__init__.py" and "versions" not in p.parts]
+    return [
+        p
+        for folder in ("bot", "tools", "workers")
+        for p in sorted((ROOT / folder).rglob("*.py"))
+        if p.name != "__init__.py" and "versions" not in p.parts
+    ]
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))

@@ -9,13 +9,26 @@ from bot.conversation import layers, prompt
 CHILD = {"mode": "child", "grade": "CM2", "weekday": 6, "hour": 10}
 
 
-@pytest.mark.parametrize(("profile", "said", "layer", "there"), [
-    (CHILD, ["Bonjour"], "grade_primary", True), ({**CHILD, "grade": "3e"}, [], "grade_middle", True), ({**CHILD, "grade": "Tle"}, [], "grade_high", True),
-    ({"mode": "pro"}, [], "grade_high", False), (CHILD, ["Les fractions, s'il te plaît"], "subject_maths", True), (CHILD, ["Conjugue « grandir »"], "subject_french", True),
-    ({"mode": "pro"}, ["Le bilan SYSCOHADA"], "subject_accounting", True), (CHILD, ["infraction"], "subject_maths", False),
-    (CHILD, ["J'ai le BAC lundi"], "exam", True), (CHILD, ["le bac à sable", "un", "deux", "trois"], "exam", False),
-    ({**CHILD, "weekday": 1}, [], "school_hours", True), (CHILD, [], "school_hours", False), ({**CHILD, "weekday": 1, "hour": 20}, [], "school_hours", False),
-    ({"mode": "pro", "weekday": 1, "hour": 10}, [], "school_hours", False), ({"mode": "guest"}, [], "mode_guest", True)])
+@pytest.mark.parametrize(
+    ("profile", "said", "layer", "there"),
+    [
+        (CHILD, ["Bonjour"], "grade_primary", True),
+        ({**CHILD, "grade": "3e"}, [], "grade_middle", True),
+        ({**CHILD, "grade": "Tle"}, [], "grade_high", True),
+        ({"mode": "pro"}, [], "grade_high", False),
+        (CHILD, ["Les fractions, s'il te plaît"], "subject_maths", True),
+        (CHILD, ["Conjugue « grandir »"], "subject_french", True),
+        ({"mode": "pro"}, ["Le bilan SYSCOHADA"], "subject_accounting", True),
+        (CHILD, ["infraction"], "subject_maths", False),
+        (CHILD, ["J'ai le BAC lundi"], "exam", True),
+        (CHILD, ["le bac à sable", "un", "deux", "trois"], "exam", False),
+        ({**CHILD, "weekday": 1}, [], "school_hours", True),
+        (CHILD, [], "school_hours", False),
+        ({**CHILD, "weekday": 1, "hour": 20}, [], "school_hours", False),
+        ({"mode": "pro", "weekday": 1, "hour": 10}, [], "school_hours", False),
+        ({"mode": "guest"}, [], "mode_guest", True),
+    ],
+)
 def test_a_layer_is_there_when_it_fits(profile, said, layer, there):
     """Each layer stands in the prompt of those it is for."""
     assert (layer in layers.chosen(profile, "whatsapp", said)) is there
@@ -23,8 +36,15 @@ def test_a_layer_is_there_when_it_fits(profile, said, layer, there):
 
 def test_every_layer_is_a_file_and_every_file_a_layer():
     """No layer is named that has no text, and no text lies unused."""
-    named = {"tutor", "exam", "school_hours", *(f"mode_{m}" for m in ("child", "pro", "guest")), *(f"channel_{c}" for c in ("whatsapp", "sms")),
-             *layers.STAGES, *layers.SUBJECTS}
+    named = {
+        "tutor",
+        "exam",
+        "school_hours",
+        *(f"mode_{m}" for m in ("child", "pro", "guest")),
+        *(f"channel_{c}" for c in ("whatsapp", "sms")),
+        *layers.STAGES,
+        *layers.SUBJECTS,
+    }
     assert named == {p.stem for p in Path(prompt.LAYERS).glob("*.md")}
     assert all(prompt.layer(name) for name in named)
 

@@ -81,8 +81,12 @@ def test_migrations_make_the_tables_of_the_code(settings):
 def test_a_whole_turn(world):
     """A message, a quiz, its verdict, a file and the delivery, all on PostgreSQL, and the books add up."""
     world.account(credits_given=20)
-    world.model.script = [call("interactive_quiz", QUIZ, content="Une fraction est une part."), text("Bravo."),
-                          call("generate_pdf", {"title": "Fractions", "content": "# Un\n\n½ + ¼"}), text("Voici ta fiche.")]
+    world.model.script = [
+        call("interactive_quiz", QUIZ, content="Une fraction est une part."),
+        text("Bravo."),
+        call("generate_pdf", {"title": "Fractions", "content": "# Un\n\n½ + ¼"}),
+        text("Voici ta fiche."),
+    ]
 
     first, second, third = world.say("Un quiz"), world.say("2"), world.say("En PDF")
     assert "2) 3/4" in first[-1] and "1/2 vaut 2/4." in second[0] and second[-1] == "Bravo." and third[0] == "Voici ta fiche."

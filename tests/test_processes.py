@@ -43,10 +43,20 @@ class Site:
         self.valkey, url = valkey.start(folder / "valkey", durable=False)
         self.settings = SimpleNamespace(twilio_auth_token="12345", public_url=f"http://127.0.0.1:{self.port}")
         self.environ = {
-            "PALABRE_HOME": str(self.home), "REDIS_URL": url, "PUBLIC_URL": self.settings.public_url, "SECRET_KEY": "secret",
-            "OPERATOR_TOKEN": "operator", "TWILIO_ACCOUNT_SID": "AC" + "1" * 32, "TWILIO_AUTH_TOKEN": "12345",
-            "TWILIO_WHATSAPP_FROM": "whatsapp:+14155238886", "TWILIO_SMS_FROM": "+14155550100", "TWILIO_BASE_URL": self.twilio.url,
-            "OPENROUTER_BASE_URL": self.model.url, "JINA_BASE_URL": self.page.url, "DEBOUNCE_SECONDS": "0.1"}
+            "PALABRE_HOME": str(self.home),
+            "REDIS_URL": url,
+            "PUBLIC_URL": self.settings.public_url,
+            "SECRET_KEY": "secret",
+            "OPERATOR_TOKEN": "operator",
+            "TWILIO_ACCOUNT_SID": "AC" + "1" * 32,
+            "TWILIO_AUTH_TOKEN": "12345",
+            "TWILIO_WHATSAPP_FROM": "whatsapp:+14155238886",
+            "TWILIO_SMS_FROM": "+14155550100",
+            "TWILIO_BASE_URL": self.twilio.url,
+            "OPENROUTER_BASE_URL": self.model.url,
+            "JINA_BASE_URL": self.page.url,
+            "DEBOUNCE_SECONDS": "0.1",
+        }
         self.numbers, self.ids = itertools.count(2250700000001), itertools.count(1)
         self.started: list[Started] = []
 
@@ -72,8 +82,14 @@ class Site:
         return f"whatsapp:{number}"
 
     def post(self, sender: str, body: str, **fields) -> requests.Response:
-        form = {"MessageSid": f"SM{next(self.ids):032x}", "From": sender, "Body": body, "NumMedia": "0", "To": "whatsapp:+14155238886",
-                **fields}
+        form = {
+            "MessageSid": f"SM{next(self.ids):032x}",
+            "From": sender,
+            "Body": body,
+            "NumMedia": "0",
+            "To": "whatsapp:+14155238886",
+            **fields,
+        }
         signed = signature(self.settings, MESSAGE, list(form.items()))
         return requests.post(self.settings.public_url + MESSAGE, data=form, headers={"X-Twilio-Signature": signed}, timeout=10)
 
@@ -93,8 +109,12 @@ class Site:
     def until_answered(self, people: dict[str, list[str]], seconds: float = 60) -> None:
         """Wait until each address has the answers to these texts, and a little to see that no more come."""
         wanted = {sender: [f"Réponse à : {said}" for said in texts] for sender, texts in people.items()}
-        until(lambda: all(len(self.answers(sender)) >= len(answers) for sender, answers in wanted.items()), seconds,
-              "everybody is answered", lambda: f"{ {s: self.answers(s) for s in wanted} }\n{self.logs()}")
+        until(
+            lambda: all(len(self.answers(sender)) >= len(answers) for sender, answers in wanted.items()),
+            seconds,
+            "everybody is answered",
+            lambda: f"{ {s: self.answers(s) for s in wanted} }\n{self.logs()}",
+        )
         self.until_quiet()
         assert {sender: self.answers(sender) for sender in wanted} == wanted
 
@@ -103,8 +123,12 @@ class Site:
 
         def quiet() -> bool:
             metrics = requests.get(f"{self.settings.public_url}/metrics", timeout=10).text
-            return ("palabre_awake_conversations 0\n" in metrics and 'state="waiting"' not in metrics and 'state="sending"' not in metrics
-                    and 'palabre_queued_jobs{queue="chat"} 0' in metrics)
+            return (
+                "palabre_awake_conversations 0\n" in metrics
+                and 'state="waiting"' not in metrics
+                and 'state="sending"' not in metrics
+                and 'palabre_queued_jobs{queue="chat"} 0' in metrics
+            )
 
         until(quiet, 60, "nothing is left to do", self.logs)
 

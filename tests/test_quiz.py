@@ -9,8 +9,12 @@ from fakes import call, text
 from bot.db import attempts
 
 WHATSAPP = f"whatsapp:{AWA}"
-ASK = {"question": "Quelle est la capitale de la Côte d'Ivoire ?", "options": ["Abidjan", "Yamoussoukro", "Bouaké"], "correct_index": 1,
-       "explanation": "C'est ainsi depuis mars 1983."}
+ASK = {
+    "question": "Quelle est la capitale de la Côte d'Ivoire ?",
+    "options": ["Abidjan", "Yamoussoukro", "Bouaké"],
+    "correct_index": 1,
+    "explanation": "C'est ainsi depuis mars 1983.",
+}
 SAY = {"statement": "Le Nil traverse l'Égypte.", "correct_answer": True, "explanation": "Il y coule du sud au nord."}
 
 
@@ -37,9 +41,23 @@ def test_the_prompt_gives_nothing_away(pupil, arguments):
     assert len(pupil.model.asked) == 1
 
 
-@pytest.mark.parametrize(("written", "right"), [
-    ("2", True), ("2.", True), ("B", True), ("b)", True), ("la 2", True), ("réponse 2", True), ("2️⃣", True), ("٢", True), ("yamoussoukro", True),
-    ("1", False), ("C", False), ("Bouaké", False)])
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [
+        ("2", True),
+        ("2.", True),
+        ("B", True),
+        ("b)", True),
+        ("la 2", True),
+        ("réponse 2", True),
+        ("2️⃣", True),
+        ("٢", True),
+        ("yamoussoukro", True),
+        ("1", False),
+        ("C", False),
+        ("Bouaké", False),
+    ],
+)
 def test_an_answer_is_judged_without_the_model(pupil, written, right):
     """The verdict goes out before the model is asked, with the explanation, and the attempt is kept."""
     pupil.ask(then=[text("On continue ?")])
@@ -51,7 +69,9 @@ def test_an_answer_is_judged_without_the_model(pupil, written, right):
     assert pupil.kinds().index("QuizAnswered") < len(pupil.kinds()) - 1 - pupil.kinds()[::-1].index("ModelRequest")
 
 
-@pytest.mark.parametrize(("written", "right"), [("vrai", True), ("VRAI !", True), ("v", True), ("true", True), ("c'est faux", False), ("F", False)])
+@pytest.mark.parametrize(
+    ("written", "right"), [("vrai", True), ("VRAI !", True), ("v", True), ("true", True), ("c'est faux", False), ("F", False)]
+)
 def test_true_and_false(pupil, written, right):
     """True and false are understood in words, letters and any case."""
     pupil.ask(SAY, then=[text("Bien.")])
@@ -135,9 +155,17 @@ def test_a_quiz_belongs_to_one_conversation(pupil):
     assert ASK["explanation"] in pupil.say("2")[0]
 
 
-@pytest.mark.parametrize(("wrong", "said"), [
-    ({"options": ["a"]}, "options"), ({"options": ["a", "A"]}, "same"), ({"correct_index": 3}, "correct_index"), ({"options": ["a", " "]}, "empty"),
-    ({"correct_index": "1"}, "correct_index"), ({"extra": 1}, "extra")])
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"options": ["a"]}, "options"),
+        ({"options": ["a", "A"]}, "same"),
+        ({"correct_index": 3}, "correct_index"),
+        ({"options": ["a", " "]}, "empty"),
+        ({"correct_index": "1"}, "correct_index"),
+        ({"extra": 1}, "extra"),
+    ],
+)
 def test_a_quiz_that_cannot_be_asked(pupil, wrong, said):
     """The model is told what is wrong with its quiz, and nothing is sent."""
     assert pupil.ask({**ASK, **wrong}, then=[text("Autrement dit.")]) == ["Autrement dit."]

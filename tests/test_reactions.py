@@ -18,7 +18,10 @@ WHATSAPP, SMS = f"whatsapp:{AWA}", AWA
 def failed(world, code: int, row=None) -> None:
     """Twilio's signed callback: this message failed with *code*."""
     row = row or rows(world.services, table)[-1]
-    target, form = f"{twilio.STATUS}?m={row.token}", [("MessageSid", row.provider_sid), ("MessageStatus", "failed"), ("ErrorCode", str(code))]
+    target, form = (
+        f"{twilio.STATUS}?m={row.token}",
+        [("MessageSid", row.provider_sid), ("MessageStatus", "failed"), ("ErrorCode", str(code))],
+    )
     world.web.post(target, data=dict(form), headers={"X-Twilio-Signature": fakes.signature(world.settings, target, form)})
     world.work()
 

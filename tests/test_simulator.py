@@ -41,8 +41,9 @@ class Palabre:
 
     def check(self):
         url = "https://palabre.test" + flask.request.full_path.removesuffix("?")
-        self.signed.append(RequestValidator(self.settings.twilio_auth_token).validate(url, flask.request.form,
-                                                                                      flask.request.headers["X-Twilio-Signature"]))
+        self.signed.append(
+            RequestValidator(self.settings.twilio_auth_token).validate(url, flask.request.form, flask.request.headers["X-Twilio-Signature"])
+        )
 
     def message(self):
         self.check()
@@ -73,8 +74,9 @@ class Palabre:
 
     def send(self, to=f"whatsapp:{AWA}", body="Salut", **more):
         sender = self.settings.twilio_whatsapp_from if to.startswith("whatsapp:") else self.settings.twilio_sms_from
-        return self.twilio.messages.create(to=to, from_=sender, body=body, status_callback="https://palabre.test/webhooks/twilio/status?mid=7",
-                                           **more)
+        return self.twilio.messages.create(
+            to=to, from_=sender, body=body, status_callback="https://palabre.test/webhooks/twilio/status?mid=7", **more
+        )
 
 
 class Rerouted(TwilioHttpClient):
@@ -139,9 +141,18 @@ def test_a_whatsapp_user_without_a_phone_number_can_write(palabre):
     assert form["From"] == "whatsapp:CI.13491208655302741918" and "WaId" not in form
 
 
-@pytest.mark.parametrize("form", [
-    {"phone": "fax"}, {"number": "0701020304"}, {"number": "abc"}, {"phone": "sms", "number": "CI.1349"}, {"text": "  "},
-    {"text": "a" * 1601}, {"phone": "sms", "file": ("a.png", b"x", "image/png")}])
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"phone": "fax"},
+        {"number": "0701020304"},
+        {"number": "abc"},
+        {"phone": "sms", "number": "CI.1349"},
+        {"text": "  "},
+        {"text": "a" * 1601},
+        {"phone": "sms", "file": ("a.png", b"x", "image/png")},
+    ],
+)
 def test_what_a_phone_cannot_send_is_refused_in_words(palabre, form):
     refused = palabre.write(**form)
     assert refused.status_code == 400 and refused.json()["error"]
@@ -256,11 +267,22 @@ def test_free_text_before_the_person_has_written_fails_with_63016(palabre):
     assert palabre.statuses[0]["ErrorCode"] == "63016"
 
 
-@pytest.mark.parametrize(("fields", "status", "code"), [
-    ({"to": "whatsapp:+225"}, 400, 21211), ({"to": "abc"}, 400, 21211), ({"body": "a" * 1601}, 400, 21617), ({"body": " "}, 400, 21602),
-    ({"from_": "+15005550006"}, 400, 21606), ({"from_": "whatsapp:+15005550006"}, 400, 63007), ({"from_": "+14155550100"}, 400, 21910),
-    ({"media_url": ["ftp://x/y"]}, 400, 21620), ({"content_sid": "HX" + "0" * 32}, 400, 21655),
-    ({"content_variables": "{}"}, 400, 21656), ({"status_callback": "mailto:x"}, 400, 21609)])
+@pytest.mark.parametrize(
+    ("fields", "status", "code"),
+    [
+        ({"to": "whatsapp:+225"}, 400, 21211),
+        ({"to": "abc"}, 400, 21211),
+        ({"body": "a" * 1601}, 400, 21617),
+        ({"body": " "}, 400, 21602),
+        ({"from_": "+15005550006"}, 400, 21606),
+        ({"from_": "whatsapp:+15005550006"}, 400, 63007),
+        ({"from_": "+14155550100"}, 400, 21910),
+        ({"media_url": ["ftp://x/y"]}, 400, 21620),
+        ({"content_sid": "HX" + "0" * 32}, 400, 21655),
+        ({"content_variables": "{}"}, 400, 21656),
+        ({"status_callback": "mailto:x"}, 400, 21609),
+    ],
+)
 def test_what_twilio_refuses_is_refused_with_its_code(palabre, fields, status, code):
     given = {"to": f"whatsapp:{AWA}", "from_": "whatsapp:+14155238886", "body": "x", **fields}
     with pytest.raises(TwilioRestException) as refused:
@@ -337,14 +359,19 @@ def test_typing_is_shown_until_the_answer(palabre, version):
 
 def test_a_template_is_made_found_and_sent_with_its_variables(palabre):
     auth = (palabre.settings.twilio_account_sid, palabre.settings.twilio_auth_token)
-    made = requests.post(f"{palabre.url}/simulator/twilio/v1/Content", auth=auth, timeout=5, json={
-        "friendly_name": "reponse", "language": "fr", "variables": {"1": "toi"}, "types": {"twilio/text": {"body": "Bonjour {{1}}"}}})
+    made = requests.post(
+        f"{palabre.url}/simulator/twilio/v1/Content",
+        auth=auth,
+        timeout=5,
+        json={"friendly_name": "reponse", "language": "fr", "variables": {"1": "toi"}, "types": {"twilio/text": {"body": "Bonjour {{1}}"}}},
+    )
     assert made.status_code == 201
     content = palabre.twilio.content.v1.contents(made.json()["sid"]).fetch()
     assert content.types == {"twilio/text": {"body": "Bonjour {{1}}"}}
     assert [c.sid for c in palabre.twilio.content.v1.contents.list()] == [content.sid]
-    sent = palabre.twilio.messages.create(to=f"whatsapp:{AWA}", from_="whatsapp:+14155238886", content_sid=content.sid,
-                                          content_variables='{"1": "Awa"}')
+    sent = palabre.twilio.messages.create(
+        to=f"whatsapp:{AWA}", from_="whatsapp:+14155238886", content_sid=content.sid, content_variables='{"1": "Awa"}'
+    )
     assert sent.body == "Bonjour Awa"
     until(lambda: palabre.twilio.messages(sent.sid).fetch().status == "read")  # a template may open a conversation
     assert palabre.twilio.content.v1.contents(content.sid).delete() is True
@@ -383,6 +410,10 @@ def test_with_a_twilio_account_there_is_no_simulator(palabre):
 
 
 def test_another_site_cannot_write_in_a_persons_name(palabre):
-    refused = requests.post(f"{palabre.url}/simulator/send", data={"phone": "sms", "from": KOFFI, "text": "x"}, timeout=5,
-                            headers={"Sec-Fetch-Site": "cross-site"})
+    refused = requests.post(
+        f"{palabre.url}/simulator/send",
+        data={"phone": "sms", "from": KOFFI, "text": "x"},
+        timeout=5,
+        headers={"Sec-Fetch-Site": "cross-site"},
+    )
     assert refused.status_code == 403 and palabre.inbound == []

@@ -41,8 +41,12 @@ def test_the_addresses_are_printed_once_they_answer(palabre):
 
 
 KILLED = {  # which processes die, by a word of their command, and whether all of them or only the one that was started first
-    "all workers": ("workers.serve", True), "the workers' parent": ("workers.serve", False), "all of the web server": ("gunicorn", True),
-    "the web server's parent": ("gunicorn", False), "the clock": ("workers.schedule", True), "Valkey": ("valkey-server", True),
+    "all workers": ("workers.serve", True),
+    "the workers' parent": ("workers.serve", False),
+    "all of the web server": ("gunicorn", True),
+    "the web server's parent": ("gunicorn", False),
+    "the clock": ("workers.schedule", True),
+    "Valkey": ("valkey-server", True),
 }
 
 
@@ -112,16 +116,28 @@ def test_a_folder_that_cannot_be_written_to(tmp_path, home):
     if without and not shutil.which("setpriv"):
         pytest.skip("setpriv is not installed, and root may write everywhere")
     (tmp_path / "locked").mkdir(mode=0o555)
-    done = subprocess.run([*without, *PALABRE, "start", "--port", str(free_port())], env=SYSTEM | {"PALABRE_HOME": str(tmp_path / home)},
-                          cwd=tmp_path, text=True, capture_output=True, timeout=60)
+    done = subprocess.run(
+        [*without, *PALABRE, "start", "--port", str(free_port())],
+        env=SYSTEM | {"PALABRE_HOME": str(tmp_path / home)},
+        cwd=tmp_path,
+        text=True,
+        capture_output=True,
+        timeout=60,
+    )
     refused(done, "PALABRE_HOME", str(tmp_path / home), "Permission denied")
 
 
 WRONG = {  # the settings, and what is said about them
     "half a Twilio account": ({"TWILIO_ACCOUNT_SID": "AC" + "1" * 32}, "TWILIO_AUTH_TOKEN is not set"),
     "a private address for a real account": (
-        {"TWILIO_ACCOUNT_SID": "AC" + "1" * 32, "TWILIO_AUTH_TOKEN": "x", "TWILIO_WHATSAPP_FROM": "whatsapp:+14155238886",
-         "TWILIO_SMS_FROM": "+14155550100"}, "PUBLIC_URL must be a public https address"),
+        {
+            "TWILIO_ACCOUNT_SID": "AC" + "1" * 32,
+            "TWILIO_AUTH_TOKEN": "x",
+            "TWILIO_WHATSAPP_FROM": "whatsapp:+14155238886",
+            "TWILIO_SMS_FROM": "+14155550100",
+        },
+        "PUBLIC_URL must be a public https address",
+    ),
     "secrets that were damaged": ({}, "secrets.json cannot be read"),
     "a database that is none": ({"DATABASE_URL": "sqlite:///secrets"}, "the database cannot be opened"),
     "a database that is not there": ({"DATABASE_URL": "postgresql+psycopg://127.0.0.1:1/x"}, "the database cannot be opened"),

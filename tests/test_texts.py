@@ -1,4 +1,5 @@
 """The message catalogue."""
+
 import string
 import tomllib
 from pathlib import Path
@@ -13,9 +14,11 @@ FOLDER = Path(bot.texts.__file__).parent
 
 def entries(language):
     """Dotted keys and texts of a catalogue."""
+
     def walk(table, path):
         for key, value in table.items():
             yield from walk(value, [*path, key]) if isinstance(value, dict) else [(".".join([*path, key]), value)]
+
     return dict(walk(tomllib.loads((FOLDER / f"{language}.toml").read_text(encoding="utf-8")), []))
 
 

@@ -14,8 +14,8 @@ from unittest.mock import ANY
 import pytest
 
 from bot import sandbox
-from bot.sandbox import landlock, seccomp, watch
 from bot.errors import ToolError
+from bot.sandbox import landlock, seccomp, watch
 from tools import modes
 from tools.bash_execute import bash_execute
 from tools.offered import check
@@ -376,7 +376,9 @@ def test_folders_of_ours_below_usr_stay_hidden(way):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_it_holds_for_a_service_that_does_not_run_as_root():
     place = Path(tempfile.mkdtemp())  # the project's own folder may be closed to others
-    shutil.copytree(Path(sandbox.__file__).parents[2] / "bot", place / "bot", ignore=shutil.ignore_patterns("__pycache__", "fonts", "web", "demo"))
+    shutil.copytree(
+        Path(sandbox.__file__).parents[2] / "bot", place / "bot", ignore=shutil.ignore_patterns("__pycache__", "fonts", "web", "demo")
+    )
     place.chmod(0o755)
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\nfrom bot import sandbox\nprint(sandbox.availability())\n"

@@ -28,8 +28,16 @@ def library(services, make_context):
 
 def keep(services, context, name, text, owner=None, data=None):
     with writing(services.db) as tx:
-        return files.save(services.settings, tx, key=name, owner=owner or context.person.owner, origin="uploaded", filename=name,
-                          data=data if data is not None else text.encode(), text=text if data is None else "").id
+        return files.save(
+            services.settings,
+            tx,
+            key=name,
+            owner=owner or context.person.owner,
+            origin="uploaded",
+            filename=name,
+            data=data if data is not None else text.encode(),
+            text=text if data is None else "",
+        ).id
 
 
 def search(context, query, **more):
@@ -47,21 +55,32 @@ def either(request, monkeypatch):
         monkeypatch.setattr(passages, "_encoder", lambda: None)
 
 
-@pytest.mark.parametrize(("query", "name"), [
-    ("comment les végétaux produisent-ils ce qu'ils mangent ?", "sciences.md"),
-    ("quand la Côte d'Ivoire est-elle devenue libre", "histoire.md"),
-    ("recette d'un plat à base de manioc", "cuisine.md"),
-    ("how do plants make food", "sciences.md"),
-])
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("comment les végétaux produisent-ils ce qu'ils mangent ?", "sciences.md"),
+        ("quand la Côte d'Ivoire est-elle devenue libre", "histoire.md"),
+        ("recette d'un plat à base de manioc", "cuisine.md"),
+        ("how do plants make food", "sciences.md"),
+    ],
+)
 def test_a_passage_is_found_by_meaning(library, query, name):
     best = search(library, query)["results"][0]
     assert best["filename"] == name
     assert best["found_by"] in ("meaning", "both")
 
 
-@pytest.mark.parametrize(("query", "name"), [
-    ("facture 2024-117", "compta.md"), ("BAMBA", "compta.md"), ("houphouet boigny", "histoire.md"), ("attieke", "cuisine.md"),
-    ("photosyntheses", "sciences.md"), ("plante verte", "sciences.md")])
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("facture 2024-117", "compta.md"),
+        ("BAMBA", "compta.md"),
+        ("houphouet boigny", "histoire.md"),
+        ("attieke", "cuisine.md"),
+        ("photosyntheses", "sciences.md"),
+        ("plante verte", "sciences.md"),
+    ],
+)
 def test_a_passage_is_found_by_word_whatever_the_accents_and_endings(either, library, query, name):
     best = search(library, query)["results"][0]
     assert best["filename"] == name
@@ -75,7 +94,7 @@ def test_the_place_is_where_the_passage_stands(either, services, make_context):
     best = search(context, "zébu")["results"][0]
     assert best["file_id"] == id
     assert "zébu" in best["passage"] and len(best["passage"]) <= 600
-    assert text[best["offset"]:].startswith(best["passage"])
+    assert text[best["offset"] :].startswith(best["passage"])
 
 
 def test_nothing_is_found_where_nothing_fits(either, library):
@@ -143,7 +162,7 @@ def test_what_does_not_fit_into_the_time_is_still_found_by_word(monkeypatch, lib
 @pytest.mark.parametrize("text", ["", " \n ", "a" * 5000, "mot " * 2000, "Une phrase. " * 400, "ligne\n" * 500, "é" * 601])
 def test_passages_cover_the_text_and_stay_short(text):
     found = passages.cut(text)
-    assert all(0 < len(p.text) <= 600 and text[p.offset:p.offset + len(p.text)] == p.text for p in found)
+    assert all(0 < len(p.text) <= 600 and text[p.offset : p.offset + len(p.text)] == p.text for p in found)
     assert "".join("".join(p.text for p in found).split()) == "".join(text.split())
 
 

@@ -27,11 +27,18 @@ def test_results(settings, tavily):
     assert request.headers["Authorization"] == "Bearer tvly-test" and json.loads(request.body)["query"] == "SYSCOHADA"
 
 
-@pytest.mark.parametrize(("answer", "words", "transient"), [
-    ({"status": 401, "json": {"detail": {"error": "no"}}}, "key", False), ({"status": 429, "json": {"detail": {"error": "no"}}}, "quota", True),
-    ({"status": 400, "json": {"detail": {"error": "no"}}}, "query", False), ({"status": 503, "body": "down"}, "does not answer", True),
-    ({"body": ConnectionError("x")}, "does not answer", True), ({"body": "<html>", "status": 200}, "does not answer", True)],
-    ids=["wrong key", "quota", "bad query", "down", "unreachable", "not JSON"])
+@pytest.mark.parametrize(
+    ("answer", "words", "transient"),
+    [
+        ({"status": 401, "json": {"detail": {"error": "no"}}}, "key", False),
+        ({"status": 429, "json": {"detail": {"error": "no"}}}, "quota", True),
+        ({"status": 400, "json": {"detail": {"error": "no"}}}, "query", False),
+        ({"status": 503, "body": "down"}, "does not answer", True),
+        ({"body": ConnectionError("x")}, "does not answer", True),
+        ({"body": "<html>", "status": 200}, "does not answer", True),
+    ],
+    ids=["wrong key", "quota", "bad query", "down", "unreachable", "not JSON"],
+)
 def test_failures_are_words(settings, tavily, answer, words, transient):
     """Whatever goes wrong is a sentence for the model, with whether it may pass."""
     if isinstance(answer.get("body"), ConnectionError):

@@ -29,7 +29,10 @@ def test_text_in_text_out(world, sender):
 def test_tools_run_and_their_errors_are_read(world):
     """A tool's result and another tool's error both come back to the model, which then answers."""
     world.account()
-    world.model.script = [calls(call("report_exercise_result", {"subject": "maths", "correct": True}), call("no_such_tool", {})), text("Bravo !")]
+    world.model.script = [
+        calls(call("report_exercise_result", {"subject": "maths", "correct": True}), call("no_such_tool", {})),
+        text("Bravo !"),
+    ]
 
     assert world.say("J'ai fini") == ["Bravo !"]
     results = [m["content"] for m in world.model.asked[1]["messages"] if m["role"] == "tool"]
@@ -51,7 +54,9 @@ def test_provider_call_ids_are_not_ours(world):
 def test_the_tenth_request_has_no_tools(world):
     """A model that would call tools for ever must answer in words at the tenth request."""
     world.account()
-    world.model.script = lambda body: call("list_user_files", {"limit": len(world.model.asked)}) if "tools" in body else text("Voilà où j'en suis.")
+    world.model.script = lambda body: (
+        call("list_user_files", {"limit": len(world.model.asked)}) if "tools" in body else text("Voilà où j'en suis.")
+    )
 
     assert world.say("Cherche") == ["Voilà où j'en suis."]
     assert ["tools" in body for body in world.model.asked] == [True] * 9 + [False]
@@ -159,8 +164,11 @@ def test_a_message_while_a_tool_runs_stands_after_its_result(world):
 def test_arguments_that_are_not_json_are_not_executed(world):
     """A call whose arguments were cut off is answered with an error; the call beside it runs; the history stays valid."""
     world.account()
-    world.model.script = [calls(call("report_exercise_result", '{"subject": "x'), call("report_exercise_result", {"subject": "maths", "correct": True})),
-                          text("Bien."), text("Encore.")]
+    world.model.script = [
+        calls(call("report_exercise_result", '{"subject": "x'), call("report_exercise_result", {"subject": "maths", "correct": True})),
+        text("Bien."),
+        text("Encore."),
+    ]
 
     assert world.say("Voilà") == ["Bien."] and world.say("Et puis ?") == ["Encore."]
     assert [a.subject for a in rows(world.services, attempts)] == ["maths"]
@@ -194,11 +202,17 @@ def test_an_answer_that_was_cut_off_is_continued_once(world):
     assert world.model.asked[1]["messages"][-1]["role"] == "user"
 
 
-@pytest.mark.parametrize(("script", "requests"), [
-    (lambda n: call("list_user_files", {}), 3), (lambda n: call("nothing_like_it", {"n": n}), 3),
-    (lambda n: call("list_user_files", [{"limit": 5}, {"limit": 6}][n % 2]), 4), (lambda n: call("report_exercise_result", {"n": 1}), 3),
-    (lambda n: call("list_user_files", {"limit": n + 1}, content="Je cherche encore."), 3)],
-    ids=["the same call", "unknown tools", "two calls in turn", "the same failing call", "the same text"])
+@pytest.mark.parametrize(
+    ("script", "requests"),
+    [
+        (lambda n: call("list_user_files", {}), 3),
+        (lambda n: call("nothing_like_it", {"n": n}), 3),
+        (lambda n: call("list_user_files", [{"limit": 5}, {"limit": 6}][n % 2]), 4),
+        (lambda n: call("report_exercise_result", {"n": 1}), 3),
+        (lambda n: call("list_user_files", {"limit": n + 1}, content="Je cherche encore."), 3),
+    ],
+    ids=["the same call", "unknown tools", "two calls in turn", "the same failing call", "the same text"],
+)
 def test_going_round_in_circles_is_stopped(world, script, requests):
     """A model that repeats itself is stopped early, and the person hears what was done and what was not."""
     world.account()
@@ -242,9 +256,18 @@ def test_cancel_stops_a_running_turn(world):
     assert world.say("Tu es là ?") == ["Oui ?"]
 
 
-@pytest.mark.parametrize(("written", "model"), [
-    ("Salut !", "test/fast"), ("Merci beaucoup", "test/fast"), ("Explique pas à pas la division", "test/smart"), ("x" * 501, "test/smart"),
-    ("Pourquoi ? Comment ? Quand ?", "test/smart"), ("Combien font 3/4 + 1/6 ?", "test/primary"), ("Établis le bilan", "test/smart")])
+@pytest.mark.parametrize(
+    ("written", "model"),
+    [
+        ("Salut !", "test/fast"),
+        ("Merci beaucoup", "test/fast"),
+        ("Explique pas à pas la division", "test/smart"),
+        ("x" * 501, "test/smart"),
+        ("Pourquoi ? Comment ? Quand ?", "test/smart"),
+        ("Combien font 3/4 + 1/6 ?", "test/primary"),
+        ("Établis le bilan", "test/smart"),
+    ],
+)
 def test_the_model_fits_the_question(world, written, model):
     """A greeting goes to the fast model, hard work to the smart one, the rest to the primary one; the log says why."""
     world.say(written)

@@ -16,8 +16,23 @@ def installed(tmp_path_factory):
     """The folder into which pip installed a copy of the project."""
     folder = tmp_path_factory.mktemp("wheel")
     shutil.copytree(ROOT, folder / "source", ignore=LEFT_OUT)
-    done = subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--disable-pip-version-check", "--target",
-                           str(folder / "site"), str(folder / "source")], text=True, capture_output=True, timeout=300)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--no-deps",
+            "--disable-pip-version-check",
+            "--target",
+            str(folder / "site"),
+            str(folder / "source"),
+        ],
+        text=True,
+        capture_output=True,
+        timeout=300,
+    )
     if "setuptools" in done.stderr and done.returncode:
         pytest.skip("pip cannot get setuptools, with which the project is built")
     assert done.returncode == 0, done.stderr
@@ -36,8 +51,9 @@ def test_the_installed_commands_work(installed, tmp_path):
     environ = SYSTEM | {"PYTHONPATH": str(installed), "PALABRE_HOME": str(tmp_path / "var")}
 
     def command(*args: str, said: str = "") -> str:
-        done = subprocess.run([sys.executable, "-P", *args], env=environ, cwd=tmp_path, input=said, text=True, capture_output=True,
-                              timeout=60)
+        done = subprocess.run(
+            [sys.executable, "-P", *args], env=environ, cwd=tmp_path, input=said, text=True, capture_output=True, timeout=60
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -6,7 +6,7 @@ from tools.context import Context
 SCHEMA = {
     "name": "bash_execute",
     "description": "Run a bash command in a sandbox: no network, read-only system, an empty writable folder that is thrown away "
-                   "afterwards, 30 seconds. Good for computing (python3, awk, bc where installed). Files made there cannot be sent.",
+    "afterwards, 30 seconds. Good for computing (python3, awk, bc where installed). Files made there cannot be sent.",
     "parameters": {
         "type": "object",
         "properties": {"command": {"type": "string", "minLength": 1, "maxLength": 20000}},

@@ -36,8 +36,10 @@ def browse_url(services: Services, url: str) -> dict:
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as problem:
         raise ToolError(AWAY, transient=True) from problem
     if status in (401, 402, 403) and services.settings.jina_key:
-        raise ToolError("The page reader refuses this server's key or its credit is used up. Answer from what you know and say that you "
-                        "could not check.")
+        raise ToolError(
+            "The page reader refuses this server's key or its credit is used up. Answer from what you know and say that you "
+            "could not check."
+        )
     if status == 429 or status >= 500:
         raise ToolError(AWAY, transient=True)
     if status != 200:
@@ -53,8 +55,9 @@ def _ask(services: Services, url: str, deadline: float) -> tuple[int, bytes]:
     headers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
     if services.settings.jina_key:
         headers["Authorization"] = f"Bearer {services.settings.jina_key}"
-    with services.http.get(f"{services.settings.jina_url}/{url}", headers=headers, timeout=(5, SILENCE), stream=True,
-                           allow_redirects=False) as response:
+    with services.http.get(
+        f"{services.settings.jina_url}/{url}", headers=headers, timeout=(5, SILENCE), stream=True, allow_redirects=False
+    ) as response:
         body = bytearray()
         while len(body) < LARGEST and (piece := response.raw.read1(65536, decode_content=True)):
             body += piece

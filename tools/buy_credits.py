@@ -8,8 +8,13 @@ SCHEMA = {
     "description": "Give the person a link to buy credits, when they ask for it or have none left. Nothing is paid before they confirm.",
     "parameters": {
         "type": "object",
-        "properties": {"pack": {"type": "string", "enum": ["petit", "moyen", "grand"],
-                                "description": "petit: 100 credits, 500 FCFA; moyen: 500, 2000 FCFA; grand: 1500, 5000 FCFA"}},
+        "properties": {
+            "pack": {
+                "type": "string",
+                "enum": ["petit", "moyen", "grand"],
+                "description": "petit: 100 credits, 500 FCFA; moyen: 500, 2000 FCFA; grand: 1500, 5000 FCFA",
+            }
+        },
         "required": [],
         "additionalProperties": False,
     },

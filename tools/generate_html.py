@@ -7,7 +7,7 @@ from tools.context import Context
 SCHEMA = {
     "name": "generate_html",
     "description": "Make a web page in one self-contained file, readable on a phone. Scripts and outside resources are removed. "
-                   "A link to it is sent with your answer.",
+    "A link to it is sent with your answer.",
     "parameters": {
         "type": "object",
         "properties": {

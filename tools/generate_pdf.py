@@ -6,7 +6,7 @@ from tools.context import Context
 SCHEMA = {
     "name": "generate_pdf",
     "description": "Make a PDF to read or print (lesson, letter, report, exercise sheet) from Markdown: headings, lists, tables, code, "
-                   "LaTeX maths. It is sent with your answer.",
+    "LaTeX maths. It is sent with your answer.",
     "parameters": {
         "type": "object",
         "properties": {
@@ -22,8 +22,9 @@ SCHEMA = {
 }
 
 
-def generate_pdf(context: Context, title: str, content: str, *, author: str = "", landscape: bool = False, filename: str = "",
-                 key: str) -> dict:
+def generate_pdf(
+    context: Context, title: str, content: str, *, author: str = "", landscape: bool = False, filename: str = "", key: str
+) -> dict:
     """Raises DocumentError for content that cannot be put on paper."""
     from bot.documents import pdf  # a heavy library behind it
 

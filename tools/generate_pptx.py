@@ -11,31 +11,44 @@ SCHEMA = {
         "type": "object",
         "properties": {
             "title": {"type": "string", "minLength": 1, "maxLength": 200},
-            "slides": {"type": "array", "minItems": 1, "maxItems": 300, "items": {
-                "type": "object",
-                "properties": {
-                    "title": {"type": "string", "maxLength": 300},
-                    "bullets": {"type": "array", "items": {"type": "string"}, "description": "Three to six short lines"},
-                    "table": {"type": "array", "items": {"type": "array", "items": VALUE},
-                              "description": "Rows of cells; the first row is the header"},
-                    "chart": {
-                        "type": "object",
-                        "properties": {
-                            "type": {"type": "string", "enum": ["bar", "line", "pie"]},
-                            "title": {"type": "string", "maxLength": 200},
-                            "x": {"type": "string", "description": "The column of the labels"},
-                            "y": {"type": "array", "items": {"type": "string"}, "minItems": 1, "description": "The columns of the values"},
-                            "columns": {"type": "array", "items": {"type": "string"}},
-                            "rows": {"type": "array", "items": {"type": "array", "items": VALUE}},
+            "slides": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 300,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "title": {"type": "string", "maxLength": 300},
+                        "bullets": {"type": "array", "items": {"type": "string"}, "description": "Three to six short lines"},
+                        "table": {
+                            "type": "array",
+                            "items": {"type": "array", "items": VALUE},
+                            "description": "Rows of cells; the first row is the header",
                         },
-                        "required": ["type", "x", "y", "columns", "rows"],
-                        "additionalProperties": False,
+                        "chart": {
+                            "type": "object",
+                            "properties": {
+                                "type": {"type": "string", "enum": ["bar", "line", "pie"]},
+                                "title": {"type": "string", "maxLength": 200},
+                                "x": {"type": "string", "description": "The column of the labels"},
+                                "y": {
+                                    "type": "array",
+                                    "items": {"type": "string"},
+                                    "minItems": 1,
+                                    "description": "The columns of the values",
+                                },
+                                "columns": {"type": "array", "items": {"type": "string"}},
+                                "rows": {"type": "array", "items": {"type": "array", "items": VALUE}},
+                            },
+                            "required": ["type", "x", "y", "columns", "rows"],
+                            "additionalProperties": False,
+                        },
+                        "notes": {"type": "string", "maxLength": 20000, "description": "For the speaker"},
                     },
-                    "notes": {"type": "string", "maxLength": 20000, "description": "For the speaker"},
+                    "required": ["title"],
+                    "additionalProperties": False,
                 },
-                "required": ["title"],
-                "additionalProperties": False,
-            }},
+            },
             "subtitle": {"type": "string", "maxLength": 300},
             "filename": {"type": "string", "maxLength": 120, "description": "A short name without extension"},
         },

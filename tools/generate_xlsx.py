@@ -3,41 +3,63 @@
 from tools import making
 from tools.context import Context
 
-CELL = {"anyOf": [
-    {"type": "string"}, {"type": "number"}, {"type": "boolean"}, {"type": "null"},
-    {"type": "object", "properties": {"formula": {"type": "string", "description": "e.g. =SUM(B2:B9)"}}, "required": ["formula"],
-     "additionalProperties": False},
-]}
+CELL = {
+    "anyOf": [
+        {"type": "string"},
+        {"type": "number"},
+        {"type": "boolean"},
+        {"type": "null"},
+        {
+            "type": "object",
+            "properties": {"formula": {"type": "string", "description": "e.g. =SUM(B2:B9)"}},
+            "required": ["formula"],
+            "additionalProperties": False,
+        },
+    ]
+}
 SCHEMA = {
     "name": "generate_xlsx",
     "description": "Make an Excel workbook. Column names stand in row 1, so the first row of data is row 2. Write numbers as numbers, "
-                   "dates as YYYY-MM-DD, totals as formulas. It is sent with your answer.",
+    "dates as YYYY-MM-DD, totals as formulas. It is sent with your answer.",
     "parameters": {
         "type": "object",
         "properties": {
             "title": {"type": "string", "minLength": 1, "maxLength": 200},
-            "sheets": {"type": "array", "minItems": 1, "maxItems": 50, "items": {
-                "type": "object",
-                "properties": {
-                    "name": {"type": "string", "maxLength": 200},
-                    "columns": {"type": "array", "items": {"type": "string"}},
-                    "rows": {"type": "array", "items": {"type": "array", "items": CELL},
-                             "description": 'A cell is text, a number, true/false, null or {"formula": "=SUM(B2:B9)"}'},
-                    "chart": {
-                        "type": "object",
-                        "properties": {
-                            "type": {"type": "string", "enum": ["bar", "line", "pie"]},
-                            "title": {"type": "string", "maxLength": 200},
-                            "x": {"type": "string", "description": "The column of the labels"},
-                            "y": {"type": "array", "items": {"type": "string"}, "minItems": 1, "description": "The columns of the values"},
+            "sheets": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 50,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "name": {"type": "string", "maxLength": 200},
+                        "columns": {"type": "array", "items": {"type": "string"}},
+                        "rows": {
+                            "type": "array",
+                            "items": {"type": "array", "items": CELL},
+                            "description": 'A cell is text, a number, true/false, null or {"formula": "=SUM(B2:B9)"}',
                         },
-                        "required": ["type", "x", "y"],
-                        "additionalProperties": False,
+                        "chart": {
+                            "type": "object",
+                            "properties": {
+                                "type": {"type": "string", "enum": ["bar", "line", "pie"]},
+                                "title": {"type": "string", "maxLength": 200},
+                                "x": {"type": "string", "description": "The column of the labels"},
+                                "y": {
+                                    "type": "array",
+                                    "items": {"type": "string"},
+                                    "minItems": 1,
+                                    "description": "The columns of the values",
+                                },
+                            },
+                            "required": ["type", "x", "y"],
+                            "additionalProperties": False,
+                        },
                     },
+                    "required": ["name", "columns", "rows"],
+                    "additionalProperties": False,
                 },
-                "required": ["name", "columns", "rows"],
-                "additionalProperties": False,
-            }},
+            },
             "filename": {"type": "string", "maxLength": 120, "description": "A short name without extension"},
         },
         "required": ["title", "sheets"],

@@ -22,8 +22,17 @@ SCHEMA = {
 def list_user_files(context: Context, *, origin: str | None = None, limit: int = 20) -> dict:
     with reading(context.services.db) as connection:
         found = files.newest(connection, context.person.owner, origin, limit)
-    return {"files": [{
-        "file_id": row.id, "filename": row.filename, "origin": row.origin, "type": row.media_type, "bytes": row.size,
-        "created_at": context.person.local(row.created_at).isoformat(timespec="minutes"),
-        "url": files.url(context.settings, row) if row.expires_at > now() else None,
-    } for row in found]}
+    return {
+        "files": [
+            {
+                "file_id": row.id,
+                "filename": row.filename,
+                "origin": row.origin,
+                "type": row.media_type,
+                "bytes": row.size,
+                "created_at": context.person.local(row.created_at).isoformat(timespec="minutes"),
+                "url": files.url(context.settings, row) if row.expires_at > now() else None,
+            }
+            for row in found
+        ]
+    }

@@ -15,7 +15,15 @@ def keep(context: Context, data: bytes, *, extension: str, title: str, filename:
     Returns {"file_id", "filename", "url"}.
     """
     name = names.safe_filename(filename or title, extension, fallback=extension)
-    row = files.save(context.settings, context.tx, key=key, owner=context.person.owner, origin="generated", filename=name, data=data,
-                     text=clean(text)[:LONGEST_TEXT])
+    row = files.save(
+        context.settings,
+        context.tx,
+        key=key,
+        owner=context.person.owner,
+        origin="generated",
+        filename=name,
+        data=data,
+        text=clean(text)[:LONGEST_TEXT],
+    )
     context.made.append(row.id)
     return {"file_id": row.id, "filename": row.filename, "url": files.url(context.settings, row)}

@@ -34,10 +34,35 @@ from tools import (
     web_search,
 )
 
-SCHEMAS = {m.SCHEMA["name"]: m.SCHEMA for m in (
-    generate_xlsx, generate_pdf, generate_pptx, generate_docx, generate_html, generate_md, send_email_to_user, draft_email, send_sms_to_user,
-    send_whatsapp_to_user, list_user_files, read_user_file, search_user_files, save_memory, bash_execute, web_search, browse_url,
-    interactive_quiz, true_false_quiz, award_bonus_credits, report_exercise_result, create_task, buy_credits, report_bug)}
+SCHEMAS = {
+    m.SCHEMA["name"]: m.SCHEMA
+    for m in (
+        generate_xlsx,
+        generate_pdf,
+        generate_pptx,
+        generate_docx,
+        generate_html,
+        generate_md,
+        send_email_to_user,
+        draft_email,
+        send_sms_to_user,
+        send_whatsapp_to_user,
+        list_user_files,
+        read_user_file,
+        search_user_files,
+        save_memory,
+        bash_execute,
+        web_search,
+        browse_url,
+        interactive_quiz,
+        true_false_quiz,
+        award_bonus_credits,
+        report_exercise_result,
+        create_task,
+        buy_credits,
+        report_bug,
+    )
+}
 
 
 @cache

@@ -7,7 +7,7 @@ from tools.context import Context
 SCHEMA = {
     "name": "read_user_file",
     "description": "Read the text of one of the person's files (PDF, Word, Excel, PowerPoint, text, CSV, Markdown, HTML), 8,000 characters "
-                   "at a time.",
+    "at a time.",
     "parameters": {
         "type": "object",
         "properties": {
@@ -27,5 +27,11 @@ def read_user_file(context: Context, file_id: str, *, offset: int = 0) -> dict:
     if offset and offset >= len(text):
         raise ToolError(f"The file has {len(text)} characters; offset {offset} lies behind its end.")
     end = offset + PIECE
-    return {"file_id": row.id, "filename": row.filename, "content": text[offset:end], "offset": offset,
-            "next_offset": end if end < len(text) else None, "total_characters": len(text)}
+    return {
+        "file_id": row.id,
+        "filename": row.filename,
+        "content": text[offset:end],
+        "offset": offset,
+        "next_offset": end if end < len(text) else None,
+        "total_characters": len(text),
+    }

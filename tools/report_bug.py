@@ -10,8 +10,12 @@ SCHEMA = {
         "type": "object",
         "properties": {
             "title": {"type": "string", "minLength": 1, "maxLength": 200},
-            "description": {"type": "string", "minLength": 1, "maxLength": 5000,
-                            "description": "What was tried, what happened, what was expected"},
+            "description": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 5000,
+                "description": "What was tried, what happened, what was expected",
+            },
             "severity": {"type": "string", "enum": ["low", "normal", "high"]},
         },
         "required": ["title", "description"],

@@ -21,6 +21,14 @@ SCHEMA = {
 
 
 def report_exercise_result(context: Context, subject: str, correct: bool, *, topic: str = "", difficulty: str = "", key: str) -> dict:
-    progress.record(context.tx, key=f"exercise:{key}", owner=context.person.owner, kind="exercise", correct=correct, subject=subject, topic=topic,
-                    difficulty=difficulty)
+    progress.record(
+        context.tx,
+        key=f"exercise:{key}",
+        owner=context.person.owner,
+        kind="exercise",
+        correct=correct,
+        subject=subject,
+        topic=topic,
+        difficulty=difficulty,
+    )
     return {"success": True}

@@ -6,7 +6,7 @@ from tools.context import Context
 SCHEMA = {
     "name": "save_memory",
     "description": "Remember a lasting fact about the person (class, goals, difficulties, tastes, job) for later conversations, in one "
-                   "short sentence. Never passwords, codes, health or money matters.",
+    "short sentence. Never passwords, codes, health or money matters.",
     "parameters": {
         "type": "object",
         "properties": {

@@ -13,8 +13,12 @@ SCHEMA = {
         "properties": {
             "subject": {"type": "string", "minLength": 1, "maxLength": 300},
             "body": {"type": "string", "minLength": 1, "maxLength": 100000, "description": "Markdown"},
-            "attachment_file_ids": {"type": "array", "items": {"type": "string"}, "maxItems": 10,
-                                    "description": "Files of the person, by file_id"},
+            "attachment_file_ids": {
+                "type": "array",
+                "items": {"type": "string"},
+                "maxItems": 10,
+                "description": "Files of the person, by file_id",
+            },
         },
         "required": ["subject", "body"],
         "additionalProperties": False,
@@ -27,11 +31,15 @@ def send_email_to_user(context: Context, subject: str, body: str, *, attachment_
     """Raises ToolError when there is no verified address, a file is missing, the day's limit is reached or the mail server refuses."""
     learner, person = context.person.learner, context.person
     if learner is None or not learner.email:
-        raise ToolError("This person has no e-mail address on file, so nothing was sent. They can set one on their profile page "
-                        f"({context.settings.public_url}/me) after CONNEXION; offer a WhatsApp message or a file here instead.")
+        raise ToolError(
+            "This person has no e-mail address on file, so nothing was sent. They can set one on their profile page "
+            f"({context.settings.public_url}/me) after CONNEXION; offer a WhatsApp message or a file here instead."
+        )
     if not learner.email_verified:
-        raise ToolError("The person's e-mail address is not verified yet, so nothing was sent. They can confirm it on their profile page "
-                        f"({context.settings.public_url}/me); offer a WhatsApp message or a file here instead.")
+        raise ToolError(
+            "The person's e-mail address is not verified yet, so nothing was sent. They can confirm it on their profile page "
+            f"({context.settings.public_url}/me); offer a WhatsApp message or a file here instead."
+        )
     with reading(context.services.db) as connection:
         attachments = mail.attachments(context.settings, connection, person.owner, attachment_file_ids or [])
     with writing(context.services.db) as tx:  # counted before it leaves: a crash must not give a mail for free

@@ -6,7 +6,7 @@ from tools.context import Context
 SCHEMA = {
     "name": "send_sms_to_user",
     "description": "Send an SMS to the person's own number. It costs money: only for an urgent reminder they asked for, in one or two "
-                   "short sentences.",
+    "short sentences.",
     "parameters": {
         "type": "object",
         "properties": {"message": {"type": "string", "minLength": 1, "maxLength": 450, "description": "Plain text"}},

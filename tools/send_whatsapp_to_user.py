@@ -6,7 +6,7 @@ from tools.context import Context
 SCHEMA = {
     "name": "send_whatsapp_to_user",
     "description": "Send a separate WhatsApp message, with files, to the person's own number. Your answer reaches them anyway, so do not "
-                   "answer with this: use it when they write by SMS and want something on WhatsApp, or want files sent again.",
+    "answer with this: use it when they write by SMS and want something on WhatsApp, or want files sent again.",
     "parameters": {
         "type": "object",
         "properties": {
@@ -21,6 +21,7 @@ SCHEMA = {
 
 def send_whatsapp_to_user(context: Context, message: str, *, file_ids: list[str] | None = None, key: str) -> dict:
     """Raises ToolError outside WhatsApp's 24 hours, for a file that is not the person's, and at the day's limit."""
-    sent = messages.by_whatsapp(context.settings, context.tx, context.person, message, file_ids or [], key=key,
-                                conversation=context.conversation)
+    sent = messages.by_whatsapp(
+        context.settings, context.tx, context.person, message, file_ids or [], key=key, conversation=context.conversation
+    )
     return {"success": True, "status": "on its way", "messages": sent}

@@ -5,8 +5,9 @@ from tools.context import Context
 
 SCHEMA = {
     "name": "true_false_quiz",
-    "description": "Ask the learner whether a statement is true or false. It is sent as a numbered message. Use it after an explanation, one to "
-                   "three quizzes in a conversation, never in the very first answer unless asked for. It ends your turn: you get the learner's answer later.",
+    "description": "Ask the learner whether a statement is true or false. It is sent as a numbered message. Use it after an explanation, "
+    "one to three quizzes in a conversation, never in the very first answer unless asked for. It ends your turn: you get the learner's "
+    "answer later.",
     "parameters": {
         "type": "object",
         "properties": {

@@ -65,7 +65,14 @@ def _buy(turn: Turn, input: dict, person: Person) -> str:
         return say(person.language, "words.cannot_buy")
     finally:
         unit.close()
-    return say(person.language, "words.buy", credits=row.credits, amount=row.amount, currency=row.currency, url=payments.url(turn.services.settings, row))
+    return say(
+        person.language,
+        "words.buy",
+        credits=row.credits,
+        amount=row.amount,
+        currency=row.currency,
+        url=payments.url(turn.services.settings, row),
+    )
 
 
 def _profile(person: Person) -> str:

@@ -36,8 +36,18 @@ def ask(turn: Turn, state: Conversation, step: AskModel) -> None:
     tools = [*offered.to(state.profile["mode"]), budget.TOOL] if step.tools else []
     max_tokens = plan.changes.get("max_tokens", settings.max_tokens)
     tools_digest = prompt.digest_of_tools(tools)
-    request = ModelRequest(f"{step.upto}/{step.attempt}", plan.model, "", step.iteration, max_tokens, tools_digest, why,
-                           noted(state, step), state.partial or None, plan.halved)
+    request = ModelRequest(
+        f"{step.upto}/{step.attempt}",
+        plan.model,
+        "",
+        step.iteration,
+        max_tokens,
+        tools_digest,
+        why,
+        noted(state, step),
+        state.partial or None,
+        plan.halved,
+    )
     messages = prompt.of_request(state, request, settings.context_tokens)
     request = replace(request, digest=prompt.digest(plan.model, messages, max_tokens, tools_digest))
     _logged(turn, [request], caused_by=step.upto)
@@ -45,13 +55,23 @@ def ask(turn: Turn, state: Conversation, step: AskModel) -> None:
     body |= {"stream": True} | ({} if plan.plain else {"stream_options": {"include_usage": True}})
     try:
         with signs.typing(turn, state):
-            answer = model.complete(turn.services.http, settings.model_url, settings.model_key, body, max(turn.seconds_left, LEAST_SECONDS),
-                                    lambda: words.cancelled(turn, step.upto))
+            answer = model.complete(
+                turn.services.http,
+                settings.model_url,
+                settings.model_key,
+                body,
+                max(turn.seconds_left, LEAST_SECONDS),
+                lambda: words.cancelled(turn, step.upto),
+            )
     except ModelError as failure:
         logger.warning("model %s: %s (conversation %s)", plan.model, failure.kind, turn.conversation)
         data = {"model": plan.model, "retry_after": failure.retry_after, "affordable_tokens": failure.affordable_tokens}
-        error = Error(f"{step.upto}/{step.attempt}", failure.kind, detail=recovery.shortened(str(failure)),
-                      data={k: v for k, v in data.items() if v is not None})
+        error = Error(
+            f"{step.upto}/{step.attempt}",
+            failure.kind,
+            detail=recovery.shortened(str(failure)),
+            data={k: v for k, v in data.items() if v is not None},
+        )
         return _logged(turn, [error], caused_by=step.upto)
     if answer is not None:
         _logged(turn, said(answer, step, plan.model, state.partial), caused_by=step.upto, tokens_of=state.profile.get("owner", ""))
@@ -77,7 +97,11 @@ def continued(start: str, rest: str) -> str:
     known, new = _shingles(start), _shingles(rest)[:30]
     if new and sum(s in set(known) for s in new) / len(new) >= 0.25:
         return rest
-    glue = "" if start[-1:].isspace() or rest[:1].isspace() or not rest or rest[0] in ",.;:!?)" or start[-1:].isalnum() and rest[:1].islower() else " "
+    glue = (
+        ""
+        if start[-1:].isspace() or rest[:1].isspace() or not rest or rest[0] in ",.;:!?)" or start[-1:].isalnum() and rest[:1].islower()
+        else " "
+    )
     return start + glue + rest
 
 
@@ -122,8 +146,11 @@ def _filled(turn: Turn, part: dict) -> dict:
 
 def _give_up(turn: Turn, state: Conversation, step: AskModel, stop: recovery.Stop) -> None:
     if stop.alert:
-        logger.error("the model cannot be used: %s (conversation %s). Check OPENROUTER_API_KEY, its credit and the MODEL_ settings.",
-                     state.failures[-1]["error"], turn.conversation)
+        logger.error(
+            "the model cannot be used: %s (conversation %s). Check OPENROUTER_API_KEY, its credit and the MODEL_ settings.",
+            state.failures[-1]["error"],
+            turn.conversation,
+        )
     _logged(turn, [TurnStopped(str(step.upto), stop.reason)], caused_by=step.upto)
 
 

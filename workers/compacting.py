@@ -24,8 +24,12 @@ def compact(turn: Turn, state: Conversation, cut: int) -> None:
 
 def _summary(turn: Turn, old: tuple[dict, ...]) -> str | None:
     settings = turn.services.settings
-    body = {"model": settings.model_fast, "max_tokens": TOKENS, "stream": True, "messages": [
-        {"role": "system", "content": compaction.INSTRUCTION}, {"role": "user", "content": compaction.told(old)[-LONGEST:]}]}
+    body = {
+        "model": settings.model_fast,
+        "max_tokens": TOKENS,
+        "stream": True,
+        "messages": [{"role": "system", "content": compaction.INSTRUCTION}, {"role": "user", "content": compaction.told(old)[-LONGEST:]}],
+    }
     try:
         answer = model.complete(turn.services.http, settings.model_url, settings.model_key, body, max(1.0, min(SECONDS, turn.seconds_left)))
     except ModelError as failure:

@@ -70,8 +70,11 @@ def _hold(services: Services, row: sa.Row) -> bool:
 
 def _post(services: Services, row: sa.Row) -> bool:
     with writing(services.db) as tx:
-        taken = tx.execute(table.update().where(table.c.id == row.id, table.c.state.in_(("waiting", "sending"))).values(
-            state="sending", attempts=table.c.attempts + 1, tried_at=now())).rowcount
+        taken = tx.execute(
+            table.update()
+            .where(table.c.id == row.id, table.c.state.in_(("waiting", "sending")))
+            .values(state="sending", attempts=table.c.attempts + 1, tried_at=now())
+        ).rowcount
     if not taken:
         return True
     try:
@@ -87,7 +90,9 @@ def _post(services: Services, row: sa.Row) -> bool:
 def _look_up(services: Services, row: sa.Row) -> bool:
     """Ask Twilio whether an earlier try went out after all."""
     with reading(services.db) as connection:
-        known = set(connection.scalars(sa.select(table.c.provider_sid).where(table.c.address == row.address, table.c.provider_sid.is_not(None))))
+        known = set(
+            connection.scalars(sa.select(table.c.provider_sid).where(table.c.address == row.address, table.c.provider_sid.is_not(None)))
+        )
     try:
         sid = twilio.find(services, row.address, row.body, row.tried_at, known)
     except SendError as failure:
@@ -118,8 +123,11 @@ def _failed(services: Services, row: sa.Row, failure: SendError) -> bool:
 
 def _again_in(services: Services, row: sa.Row, seconds: float, state: str) -> None:
     with writing(services.db) as tx:
-        tx.execute(table.update().where(table.c.id == row.id, table.c.state == "sending").values(
-            state=state, due_at=now() + timedelta(seconds=seconds)))
+        tx.execute(
+            table.update()
+            .where(table.c.id == row.id, table.c.state == "sending")
+            .values(state=state, due_at=now() + timedelta(seconds=seconds))
+        )
 
 
 def _closed(services: Services, row: sa.Row, code: int | None) -> bool:

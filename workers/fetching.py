@@ -49,6 +49,13 @@ def _one(turn: Turn, person: accounts.Person, message: dict, number: int, media:
 
 
 def _kept(turn: Turn, unit: Unit, person: accounts.Person, message: dict, number: int, about: dict, data: tuple[bytes, str]) -> dict:
-    row = files.save(turn.services.settings, unit, key=f"{message['id']}:{number}", owner=person.owner, origin="uploaded", filename=about["name"],
-                     data=data[0])
+    row = files.save(
+        turn.services.settings,
+        unit,
+        key=f"{message['id']}:{number}",
+        owner=person.owner,
+        origin="uploaded",
+        filename=about["name"],
+        data=data[0],
+    )
     return about | {"file_id": row.id}

@@ -56,15 +56,21 @@ class Answer:
     usage: dict | None = None
 
 
-def complete(session: requests.Session, url: str, key: str, body: dict, seconds: float,
-             abandoned: Callable[[], bool] = lambda: False) -> Answer | None:
+def complete(
+    session: requests.Session, url: str, key: str, body: dict, seconds: float, abandoned: Callable[[], bool] = lambda: False
+) -> Answer | None:
     """Send *body* once and wait at most *seconds* for the whole answer; None when *abandoned* says, while it comes in, that nobody wants
     it any more. Raises ModelError with the kind of failure."""
     ends = time.monotonic() + seconds
     headers = {"Accept": "text/event-stream", "X-Title": "Palabre"} | ({"Authorization": f"Bearer {key}"} if key else {})
     try:
-        with session.post(f"{url}/chat/completions", json=body, headers=headers, stream=True,
-                          timeout=(min(CONNECT_SECONDS, seconds), min(SILENCE_SECONDS, seconds))) as response:
+        with session.post(
+            f"{url}/chat/completions",
+            json=body,
+            headers=headers,
+            stream=True,
+            timeout=(min(CONNECT_SECONDS, seconds), min(SILENCE_SECONDS, seconds)),
+        ) as response:
             if response.status_code != 200:
                 raise recovery.from_response(response.status_code, _head(response), response.headers)
             answer = _read(_chunks(response, ends, abandoned))

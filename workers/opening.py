@@ -43,11 +43,21 @@ def _profile(tx: sa.Connection, person: accounts.Person, settings) -> dict:
     """What the prompt is made of: kept in the log, so that the prompt can be made again years later."""
     learner, moment = person.learner, person.local(now())
     found = {
-        "mode": person.mode, "language": person.language, "country": numbers.country(person.address),
-        "today": f"{DAYS[moment.weekday()]} {moment.date().isoformat()}", "weekday": moment.weekday(), "hour": moment.hour,
-        "limits": {"iterations": settings.max_iterations, "extended": settings.max_iterations_extended,
-                   "context": settings.context_tokens, "tokens": settings.turn_tokens},
-        "owner": person.owner, "name": learner and learner.name, "grade": learner and learner.grade,
+        "mode": person.mode,
+        "language": person.language,
+        "country": numbers.country(person.address),
+        "today": f"{DAYS[moment.weekday()]} {moment.date().isoformat()}",
+        "weekday": moment.weekday(),
+        "hour": moment.hour,
+        "limits": {
+            "iterations": settings.max_iterations,
+            "extended": settings.max_iterations_extended,
+            "context": settings.context_tokens,
+            "tokens": settings.turn_tokens,
+        },
+        "owner": person.owner,
+        "name": learner and learner.name,
+        "grade": learner and learner.grade,
         "facts": [row.fact for row in memories.facts(tx, person.owner)] if learner else [],
     }
     return {key: value for key, value in found.items() if value not in (None, "", [])}

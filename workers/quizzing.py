@@ -46,8 +46,10 @@ def note(sealed: dict, choice: int) -> str:
     """What the model is told of the answer."""
     right, options = sealed["correct"], sealed["options"]
     verdict = "juste" if choice == right else f"faux ; la bonne réponse était {right + 1} ({options[right]})"
-    return (f"[Quiz] À la question « {sealed['question']} », la réponse donnée est {choice + 1} ({options[choice]}) : {verdict}. "
-            "La correction et l'explication ont déjà été envoyées.")
+    return (
+        f"[Quiz] À la question « {sealed['question']} », la réponse donnée est {choice + 1} ({options[choice]}) : {verdict}. "
+        "La correction et l'explication ont déjà été envoyées."
+    )
 
 
 def _opted_out(turn: Turn) -> bool:

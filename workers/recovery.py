@@ -22,12 +22,44 @@ from email.utils import parsedate_to_datetime
 
 from bot.errors import ModelError
 
-KINDS = ("Auth", "Billing", "RateLimit", "Timeout", "Network", "ServerError", "NotFound", "BadRequest", "ContextOverflow", "Malformed", "Unknown")
-STATUS = {400: "BadRequest", 401: "Auth", 402: "Billing", 403: "Auth", 404: "NotFound", 408: "Timeout", 413: "ContextOverflow",
-          422: "BadRequest", 429: "RateLimit", 500: "ServerError", 502: "ServerError", 503: "ServerError", 504: "ServerError",
-          520: "ServerError", 521: "ServerError", 522: "ServerError", 523: "ServerError", 524: "Timeout", 529: "ServerError"}
+KINDS = (
+    "Auth",
+    "Billing",
+    "RateLimit",
+    "Timeout",
+    "Network",
+    "ServerError",
+    "NotFound",
+    "BadRequest",
+    "ContextOverflow",
+    "Malformed",
+    "Unknown",
+)
+STATUS = {
+    400: "BadRequest",
+    401: "Auth",
+    402: "Billing",
+    403: "Auth",
+    404: "NotFound",
+    408: "Timeout",
+    413: "ContextOverflow",
+    422: "BadRequest",
+    429: "RateLimit",
+    500: "ServerError",
+    502: "ServerError",
+    503: "ServerError",
+    504: "ServerError",
+    520: "ServerError",
+    521: "ServerError",
+    522: "ServerError",
+    523: "ServerError",
+    524: "Timeout",
+    529: "ServerError",
+}
 TRANSIENT = ("Timeout", "Network", "ServerError", "Malformed")
-OVERFLOW = re.compile(r"context.{0,20}(length|window|size|limit)|maximum context|too many tokens|prompt is too long|exceed.{0,30}context", re.I)
+OVERFLOW = re.compile(
+    r"context.{0,20}(length|window|size|limit)|maximum context|too many tokens|prompt is too long|exceed.{0,30}context", re.I
+)
 AFFORD = re.compile(r"can only afford (\d+)")
 PAUSE, RATE_PAUSE, LONGEST_PAUSE = 2.0, 5.0, 60.0  # seconds
 FEWEST_TOKENS = 512
@@ -97,8 +129,13 @@ def from_response(status: int, body: str, headers: Mapping[str, str]) -> ModelEr
     if kind == "BadRequest" and OVERFLOW.search(message):
         kind = "ContextOverflow"
     found = AFFORD.search(message)
-    return ModelError(kind, shortened(f"{status}: {message}"), status, retry_after(headers, content) if status == 429 else None,
-                      int(found[1]) or None if found and status == 402 else None)
+    return ModelError(
+        kind,
+        shortened(f"{status}: {message}"),
+        status,
+        retry_after(headers, content) if status == 429 else None,
+        int(found[1]) or None if found and status == 402 else None,
+    )
 
 
 def from_error_object(error) -> ModelError:

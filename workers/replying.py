@@ -18,8 +18,15 @@ CHANNELS = {"whatsapp": whatsapp, "sms": sms}
 
 def queue(turn: Turn, state: Conversation, reply: dict) -> None:
     """Queue a reply that the fold says is waiting."""
-    send(turn, state, reply["key"], text_of(turn, state, reply), reply["cause"], final=reply.get("final", False),
-         attach=not reply["key"].startswith("reply:") or reply.get("final", False))
+    send(
+        turn,
+        state,
+        reply["key"],
+        text_of(turn, state, reply),
+        reply["cause"],
+        final=reply.get("final", False),
+        attach=not reply["key"].startswith("reply:") or reply.get("final", False),
+    )
 
 
 def text_of(turn: Turn, state: Conversation, reply: dict) -> str:
@@ -31,8 +38,20 @@ def text_of(turn: Turn, state: Conversation, reply: dict) -> str:
     return reply["text"]
 
 
-def send(turn: Turn, state: Conversation, key: str, text: str, cause: int, *, also: tuple[Event, ...] = (), final: bool = False,
-         attach: bool = False, continues: bool = False, pages: list | None = None, effect: Callable | None = None) -> bool:
+def send(
+    turn: Turn,
+    state: Conversation,
+    key: str,
+    text: str,
+    cause: int,
+    *,
+    also: tuple[Event, ...] = (),
+    final: bool = False,
+    attach: bool = False,
+    continues: bool = False,
+    pages: list | None = None,
+    effect: Callable | None = None,
+) -> bool:
     """
     Log *also* and the ReplyQueued *key*, and put its first page into the outbox; False if it was queued before.
 
@@ -54,7 +73,9 @@ def send(turn: Turn, state: Conversation, key: str, text: str, cause: int, *, al
                 effect(tx)
             _hand_over(tx, turn.conversation, row.address, key, event, media)
             if price:
-                credits.move(tx, owner.removeprefix("learner:"), -price, key=f"turn:{turn.conversation}:{key}", counterpart="usage", reason="answer")
+                credits.move(
+                    tx, owner.removeprefix("learner:"), -price, key=f"turn:{turn.conversation}:{key}", counterpart="usage", reason="answer"
+                )
     return True
 
 

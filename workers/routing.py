@@ -9,11 +9,41 @@ from bot.conversation import prompt
 from bot.conversation.fold import Conversation
 
 LONG, QUESTIONS = 500, 3  # bytes; question marks
-GREETINGS = frozenset("salut bonjour bonsoir coucou hello hi hey merci thanks ok okay oui non yes no super cool bien daccord bye".split()) | {
-    "merci beaucoup", "bonne nuit", "bonne journee", "a demain", "ca va", "thank you", "good morning", "au revoir"}
-HARD = ("explique pas a pas", "etape par etape", "step by step", "demontre", "demonstration", "prouve", "prove", "redige", "dissertation",
-        "commentaire compose", "analyse", "analyze", "compare", "bilan", "syscohada", "ohada", "rapport", "report", "plan detaille", "programme",
-        "algorithme", "algorithm", "integrale", "derivee", "equation differentielle", "recurrence", "corrige mon", "write an essay")
+GREETINGS = {
+    *("salut", "bonjour", "bonsoir", "coucou", "hello", "hi", "hey", "merci", "thanks", "ok", "okay", "oui", "non", "yes", "no", "super"),
+    *("cool", "bien", "daccord", "bye", "merci beaucoup", "bonne nuit", "bonne journee", "a demain", "ca va", "thank you", "good morning"),
+    "au revoir",
+}
+HARD = (
+    "explique pas a pas",
+    "etape par etape",
+    "step by step",
+    "demontre",
+    "demonstration",
+    "prouve",
+    "prove",
+    "redige",
+    "dissertation",
+    "commentaire compose",
+    "analyse",
+    "analyze",
+    "compare",
+    "bilan",
+    "syscohada",
+    "ohada",
+    "rapport",
+    "report",
+    "plan detaille",
+    "programme",
+    "algorithme",
+    "algorithm",
+    "integrale",
+    "derivee",
+    "equation differentielle",
+    "recurrence",
+    "corrige mon",
+    "write an essay",
+)
 LOOK_UP = ("quelle heure", "quel jour", "c'est quoi", "qui est", "what is", "who is", "define", "definis")
 
 

@@ -20,7 +20,7 @@ from workers import budget, signs
 from workers.context import Turn
 
 READS_ONLY = {"list_user_files", "read_user_file", "search_user_files", "web_search", "browse_url"}
-MAYBE_DONE = ("Interrupted: this may or may not have been done. Do not repeat it unasked; tell the person so and let them decide.")
+MAYBE_DONE = "Interrupted: this may or may not have been done. Do not repeat it unasked; tell the person so and let them decide."
 BROKEN = "This tool failed inside. Do not call it again for this; go on without it or tell the person what could not be done."
 logger = logging.getLogger(__name__)
 
@@ -78,8 +78,10 @@ def _events(context: Context, state: Conversation, call: dict) -> list:
             raise ToolError(f"{name} is not available to this person.")
         offered.check(name, arguments)
         if context.untrusted and name in modes.ACTING:
-            raise ToolError(f"{name} is refused: the request comes from a forwarded message only. Ask the person to say in their own words "
-                            "what they want.")
+            raise ToolError(
+                f"{name} is refused: the request comes from a forwarded message only. Ask the person to say in their own words "
+                "what they want."
+            )
         if state.resting.get(name, 0) > state.asked:
             raise ToolError(f"{name} is set aside for a moment, because its service was down just now. Go on without it.")
         if state.forked and name not in READS_ONLY:
@@ -107,7 +109,12 @@ def _extend(turn: Turn, state: Conversation, call: dict) -> None:
         text = f"Refused: {state.cap} steps are the most there can be; {left} are left. Finish with what you have and say what is missing."
         events = [ToolResult(call["id"], call["name"], False, text)]
     else:
-        granted = {"granted": limit - state.limit, "limit": limit, "left": limit - state.asked, "seconds_left": max(0, int(turn.seconds_left))}
+        granted = {
+            "granted": limit - state.limit,
+            "limit": limit,
+            "left": limit - state.asked,
+            "seconds_left": max(0, int(turn.seconds_left)),
+        }
         events = [ToolResult(call["id"], call["name"], True, granted), BudgetExtended(call["id"], reason.strip()[:500], limit)]
     with writing(turn.services.db) as tx:
         log.append(tx, turn.conversation, events, caused_by=call["seq"])

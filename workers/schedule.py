@@ -34,8 +34,14 @@ logger = logging.getLogger(__name__)
 def sweep(services: Services) -> int:
     """Look once; returns how much was found."""
     with reading(services.db) as connection:
-        awake = list(connection.scalars(sa.select(conversations.c.id).where(conversations.c.awake_since < now() - FORGOTTEN)
-                                        .order_by(conversations.c.awake_since).limit(AT_ONCE)))
+        awake = list(
+            connection.scalars(
+                sa.select(conversations.c.id)
+                .where(conversations.c.awake_since < now() - FORGOTTEN)
+                .order_by(conversations.c.awake_since)
+                .limit(AT_ONCE)
+            )
+        )
         late = outbox.due(connection, now() - OVERDUE, AT_ONCE)
     found = 0
     for id in awake:

@@ -112,8 +112,13 @@ def _work(name: str, redis_url: str) -> None:
     while not process.stopping.is_set():
         try:
             connection = connect_redis(redis_url, blocking=True)
-            worker = ThreadWorker([Queue(name, connection=connection)], connection=connection, worker_ttl=60, maintenance_interval=60,
-                                  name=f"{name}-{os.getpid()}-{threading.get_ident():x}-{time.monotonic_ns():x}")
+            worker = ThreadWorker(
+                [Queue(name, connection=connection)],
+                connection=connection,
+                worker_ttl=60,
+                maintenance_interval=60,
+                name=f"{name}-{os.getpid()}-{threading.get_ident():x}-{time.monotonic_ns():x}",
+            )
             worker.push_exc_handler(_told)
             worker.work(logging_level="CRITICAL")  # RQ would print a traceback for each thread whenever Redis is away
         except Exception as problem:

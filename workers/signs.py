@@ -66,7 +66,9 @@ def tool(turn: Turn, state: Conversation, call: dict) -> Iterator[None]:
 
 def _publish(turn: Turn, kind: str, call: dict, state: Conversation) -> None:
     try:
-        turn.services.redis.publish(f"job:{turn.conversation}:progress", json.dumps({"type": kind, "tool": call["name"], "step": state.asked}))
+        turn.services.redis.publish(
+            f"job:{turn.conversation}:progress", json.dumps({"type": kind, "tool": call["name"], "step": state.asked})
+        )
     except redis.RedisError as problem:
         logger.info("progress not published: %s", type(problem).__name__)
 

@@ -58,7 +58,14 @@ def _give_up_in_the_end(services: Services, conversation: str, bug: Exception) -
         return
     with writing(services.db) as tx:
         state, _ = snapshots.current(tx, conversation)
-        log.append(tx, conversation, [Error(f"{state.seq}", type(bug).__name__, about="turn", detail=str(bug)[:300]),
-                                      TurnStopped(f"{state.heard}/broken", "broken")], caused_by=state.heard or None)
+        log.append(
+            tx,
+            conversation,
+            [
+                Error(f"{state.seq}", type(bug).__name__, about="turn", detail=str(bug)[:300]),
+                TurnStopped(f"{state.heard}/broken", "broken"),
+            ],
+            caused_by=state.heard or None,
+        )
     services.redis.delete(f"failed:{conversation}")
     queues.wake(services, conversation)

@@ -79,8 +79,13 @@ def _stop(turn: Turn, state: Conversation, input: dict, person: accounts.Person)
             return
         outbox.opt_out(tx, person.address)
         if person.channel == "whatsapp":
-            outbox.put(tx, person.address, f"{turn.conversation}:farewell:{input['id']}", [(say(person.language, "words.stopped"), None)],
-                       turn.conversation)
+            outbox.put(
+                tx,
+                person.address,
+                f"{turn.conversation}:farewell:{input['id']}",
+                [(say(person.language, "words.stopped"), None)],
+                turn.conversation,
+            )
 
 
 def cancelled(turn: Turn, upto: int) -> bool:

@@ -1,4 +1,5 @@
 """Which delimiters of a line belong together. A sign of calculation, a blank to fill in or a power is never a mark."""
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -55,11 +56,11 @@ def paired(nodes: list) -> tuple[Inline, ...]:
             opener = nodes[start]
             size = 2 if min(opener.count, closer.count) >= 2 else 1
             kind = "strike" if closer.sign == "~" else ("", "italic", "bold")[size]
-            children = _settled(nodes[start + 1:at])
+            children = _settled(nodes[start + 1 : at])
             apart = closer.behind.isalnum() and not _flat(children)[-1].isalnum()  # "**Note :**text" lacks a blank
             touching = opener.before.isalnum() or (closer.behind.isalnum() and not apart)
-            nodes[at + 1:at + 1] = [" "] * apart
-            nodes[start + 1:at] = [Mark(kind, children, touching, _depth(children) + 1)]
+            nodes[at + 1 : at + 1] = [" "] * apart
+            nodes[start + 1 : at] = [Mark(kind, children, touching, _depth(children) + 1)]
             opener.count -= size
             closer.count -= size
             at = start + 2
@@ -115,10 +116,11 @@ def _opener(nodes: list, at: int) -> int | None:
 
     def could(run) -> bool:
         return isinstance(run, Run) and run.sign == closer.sign and run.count > 0 and {run.count, closer.count} != {1, 2} and _opens(run)
+
     for start in islice((n for n in range(at - 1, max(-1, at - 400), -1) if could(nodes[n])), 4):
         run = nodes[start]
-        before, behind = _flat(nodes[max(0, start - 8):start]), _flat(nodes[at + 1:at + 9])
-        if _depth(nodes[start + 1:at]) < DEEPEST and _fits(run, closer, _flat(nodes[start + 1:at]), before, behind):
+        before, behind = _flat(nodes[max(0, start - 8) : start]), _flat(nodes[at + 1 : at + 9])
+        if _depth(nodes[start + 1 : at]) < DEEPEST and _fits(run, closer, _flat(nodes[start + 1 : at]), before, behind):
             return start
     return None
 

@@ -19,9 +19,22 @@ def receive(tx: sa.Connection, inbound: Inbound) -> str | None:
     row = open_address(tx, inbound.address)
     tx.execute(addresses.update().where(addresses.c.address == inbound.address).values(heard_at=now(), closed=None))
     outbox.release(tx, inbound.address)
-    log.append(tx, row.conversation_id, [HumanInput(
-        inbound.id, inbound.text, inbound.channel, inbound.media, inbound.command, inbound.argument, inbound.forwarded,
-        _quoted(tx, inbound))])
+    log.append(
+        tx,
+        row.conversation_id,
+        [
+            HumanInput(
+                inbound.id,
+                inbound.text,
+                inbound.channel,
+                inbound.media,
+                inbound.command,
+                inbound.argument,
+                inbound.forwarded,
+                _quoted(tx, inbound),
+            )
+        ],
+    )
     return row.conversation_id
 
 
@@ -31,8 +44,11 @@ def _quoted(tx: sa.Connection, inbound: Inbound) -> str | None:
         return None
     ours = tx.scalar(sa.select(table.c.body).where(table.c.address == inbound.address, table.c.provider_sid == inbound.quoted))
     if ours is None:
-        own = sa.select(events.c.payload).where(events.c.kind == "HumanInput", events.c.id == inbound.quoted, events.c.conversation_id.in_(
-            sa.select(conversations.c.id).where(conversations.c.address == inbound.address)))
+        own = sa.select(events.c.payload).where(
+            events.c.kind == "HumanInput",
+            events.c.id == inbound.quoted,
+            events.c.conversation_id.in_(sa.select(conversations.c.id).where(conversations.c.address == inbound.address)),
+        )
         ours = (tx.scalar(own) or {}).get("text")
     return ours[:QUOTED] if ours else None
 
@@ -43,8 +59,16 @@ def open_address(tx: sa.Connection, address: str) -> sa.Row:
     if row := tx.execute(query).one_or_none():
         return row
     conversation = log.begin(tx, address, numbers.channel_of(address), numbers.of_address(address))
-    if not insert_once(tx, addresses, address=address, channel=numbers.channel_of(address), phone=numbers.of_address(address),
-                       conversation_id=conversation, opted_out=False, created_at=now()):
+    if not insert_once(
+        tx,
+        addresses,
+        address=address,
+        channel=numbers.channel_of(address),
+        phone=numbers.of_address(address),
+        conversation_id=conversation,
+        opted_out=False,
+        created_at=now(),
+    ):
         tx.execute(conversations.delete().where(conversations.c.id == conversation))  # two first messages at once
     return tx.execute(query).one()
 

@@ -2,6 +2,7 @@
 
 Not CommonMark on purpose: ``2*3*4``, ``x**2 + y**2``, ``a_b_c``, ``____`` and ``5 < x`` are school, not marks; "parl**e**" has one.
 """
+
 import html
 
 import regex
@@ -63,7 +64,7 @@ def _next(text: str, at: int, references: dict[str, str]) -> tuple[Inline | Run,
         return found
     if sign == "&" and (found := ENTITY.match(text, at)):
         return html.unescape(found[0]), found.end()
-    if sign in "hw" and not text[max(0, at - 1):at].isalnum() and (found := URL.match(text, at)):
+    if sign in "hw" and not text[max(0, at - 1) : at].isalnum() and (found := URL.match(text, at)):
         url = found[0]
         while url.endswith(")") and url.count(")") > url.count("("):
             url = url[:-1]
@@ -72,7 +73,7 @@ def _next(text: str, at: int, references: dict[str, str]) -> tuple[Inline | Run,
         return found[0], found.end()
     if sign in "*_~":
         end = RUN.match(text, at).end()
-        return (Run(sign, end - at, text[max(0, at - 1):at], text[end:end + 1]) if end - at <= 3 else text[at:end]), end
+        return (Run(sign, end - at, text[max(0, at - 1) : at], text[end : end + 1]) if end - at <= 3 else text[at:end]), end
     end = PLAIN.match(text, at).end()
     return text[at:end], end
 
@@ -82,7 +83,7 @@ def code_span(text: str, at: int) -> tuple[Inline, int]:
     opened = TICKS.match(text, at)
     for closed in TICKS.finditer(text, opened.end()):
         if len(closed[0]) == len(opened[0]):
-            return Code(text[opened.end():closed.start()]), closed.end()
+            return Code(text[opened.end() : closed.start()]), closed.end()
     return ("" if len(opened[0]) > 2 else opened[0]), opened.end()
 
 
@@ -101,7 +102,7 @@ def _html(text: str, at: int, references: dict[str, str]) -> tuple[Inline, int] 
     close = regex.compile(rf"(?i)</{name}\s*>").search(text, tag.end())
     if not close:
         return None
-    content = text[tag.end():close.start()]
+    content = text[tag.end() : close.start()]
     if name == "code":
         return Code(html.unescape(content)), close.end()
     if name in ("sub", "sup"):

@@ -1,4 +1,5 @@
 """The lines of the Markdown that models write, read for a chat. What no chat can show (rules, wrappers, delimiter rows) is gone here."""
+
 from dataclasses import dataclass
 
 import regex
@@ -91,10 +92,10 @@ def _item(line: str) -> tuple[str, str]:
     if item := ITEM.match(line):
         mark = item[2]
         if mark not in "*+" or WORD.search(line, item.end()):
-            return item[1] + ("-" if mark in "*+•" else mark) + " ", line[item.end():]
+            return item[1] + ("-" if mark in "*+•" else mark) + " ", line[item.end() :]
     quote = QUOTE.match(line)
-    if quote and not regex.match(r"=|[\d\s.,+*/()=-]+$", line[quote.end():] or "x"):
-        return quote[0], line[quote.end():]
+    if quote and not regex.match(r"=|[\d\s.,+*/()=-]+$", line[quote.end() :] or "x"):
+        return quote[0], line[quote.end() :]
     indent = len(line) - len(line.lstrip())
     return line[:indent], line[indent:]
 

@@ -1,4 +1,5 @@
 """Telephone numbers and channel addresses: what is the same person's, who can be answered, what a log may show."""
+
 import unicodedata
 
 import phonenumbers
@@ -55,7 +56,7 @@ def _bare(address: str) -> str:
 
 
 def channel_of(address: str) -> str:
-    """"whatsapp" or "sms"."""
+    """ "whatsapp" or "sms"."""
     return "whatsapp" if address.strip().startswith("whatsapp:") else "sms"
 
 

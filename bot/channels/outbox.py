@@ -3,7 +3,8 @@ Messages on their way out. A row is written in the transaction of the event it c
 
     held -> waiting -> sending -> accepted -> sent -> delivered -> read        and, from any state before delivered, failed
 
-`held`: until the person writes again (WhatsApp's 24 hours are over). `sending` is written before the provider is called: a row found in it may or may not have gone out.
+`held`: until the person writes again (WhatsApp's 24 hours are over).
+`sending` is written before the provider is called: a row found in it may or may not have gone out.
 """
 
 import secrets
@@ -29,8 +30,22 @@ def put(tx: sa.Connection, address: str, key: str, messages: Sequence[tuple[str,
 def put_row(tx: sa.Connection, *, key: str, address: str, body: str, **more) -> None:
     """Queue one message, once for each *key*."""
     count = 1 if address.startswith("whatsapp:") else segments.segments(body)
-    insert_once(tx, outbox, **{"token": secrets.token_urlsafe(12), "key": key[:120], "address": address, "body": body, "segments": count,
-                               "state": "waiting", "attempts": 0, "due_at": now(), "created_at": now(), **more})
+    insert_once(
+        tx,
+        outbox,
+        **{
+            "token": secrets.token_urlsafe(12),
+            "key": key[:120],
+            "address": address,
+            "body": body,
+            "segments": count,
+            "state": "waiting",
+            "attempts": 0,
+            "due_at": now(),
+            "created_at": now(),
+            **more,
+        },
+    )
 
 
 def release(tx: sa.Connection, address: str) -> None:
@@ -40,14 +55,21 @@ def release(tx: sa.Connection, address: str) -> None:
 
 def head(connection: sa.Connection, address: str) -> sa.Row | None:
     """The oldest message to *address* that has not been handed over; those behind it wait."""
-    return connection.execute(sa.select(outbox).where(outbox.c.address == address, outbox.c.state.in_(("waiting", "sending")))
-                              .order_by(outbox.c.id).limit(1)).one_or_none()
+    return connection.execute(
+        sa.select(outbox).where(outbox.c.address == address, outbox.c.state.in_(("waiting", "sending"))).order_by(outbox.c.id).limit(1)
+    ).one_or_none()
 
 
 def due(connection: sa.Connection, before: datetime, limit: int = 500) -> list[str]:
     """Addresses whose messages should have left before *before*."""
-    return list(connection.scalars(sa.select(outbox.c.address).where(outbox.c.state.in_(("waiting", "sending")), outbox.c.due_at < before)
-                                   .group_by(outbox.c.address).limit(limit)))
+    return list(
+        connection.scalars(
+            sa.select(outbox.c.address)
+            .where(outbox.c.state.in_(("waiting", "sending")), outbox.c.due_at < before)
+            .group_by(outbox.c.address)
+            .limit(limit)
+        )
+    )
 
 
 def moved(tx: sa.Connection, where: sa.ColumnElement, state: str, sid: str | None = None, code: int | None = None) -> int:

@@ -30,19 +30,51 @@ CODES = {
     "window": (63016,),
     "media": (11200, 12300, 21620, 63019, 63034),
     "later": (429, 20429, 30001, 30003, 30008, 63012, 63017, 63018, 63038),
-    "alert": (401, 20003, 20404, 21408, 21603, 21606, 21617, 21655, 21656, 30002, 30007, 30018, 30032, 30034, 63005, 63007, 63013, 63015, 63021, 60410),
+    "alert": (
+        401,
+        20003,
+        20404,
+        21408,
+        21603,
+        21606,
+        21617,
+        21655,
+        21656,
+        30002,
+        30007,
+        30018,
+        30032,
+        30034,
+        63005,
+        63007,
+        63013,
+        63015,
+        63021,
+        60410,
+    ),
     "drop": (21602, 63032, 63049),
 }
 KINDS = {code: kind for kind, codes in CODES.items() for code in codes}
 PAUSES = {63018: timedelta(minutes=1), 30003: timedelta(hours=3), 30008: timedelta(minutes=30)}  # before "later"; else:
 PAUSE = timedelta(minutes=5)
 CURES = {  # what an operator does about it
-    20003: "check TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN", 401: "check TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN",
-    20404: "check TWILIO_ACCOUNT_SID", 21408: "allow this country in Twilio's geographic permissions", 21603: "check the sender's number",
-    21606: "check TWILIO_SMS_FROM", 63007: "check TWILIO_WHATSAPP_FROM", 21655: "check TWILIO_WHATSAPP_TEMPLATE_SID",
-    21656: "the template's variables are not right", 30002: "the Twilio account is suspended", 30007: "the carrier filters this sender or text",
-    30018: "register the sender's name in this country", 63015: "join the WhatsApp sandbox first", 63005: "WhatsApp refused the content",
-    63013: "the content breaks WhatsApp's policy", 63021: "WhatsApp refused the content", 21617: "a message was too long: report this as a bug",
+    20003: "check TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN",
+    401: "check TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN",
+    20404: "check TWILIO_ACCOUNT_SID",
+    21408: "allow this country in Twilio's geographic permissions",
+    21603: "check the sender's number",
+    21606: "check TWILIO_SMS_FROM",
+    63007: "check TWILIO_WHATSAPP_FROM",
+    21655: "check TWILIO_WHATSAPP_TEMPLATE_SID",
+    21656: "the template's variables are not right",
+    30002: "the Twilio account is suspended",
+    30007: "the carrier filters this sender or text",
+    30018: "register the sender's name in this country",
+    63015: "join the WhatsApp sandbox first",
+    63005: "WhatsApp refused the content",
+    63013: "the content breaks WhatsApp's policy",
+    63021: "WhatsApp refused the content",
+    21617: "a message was too long: report this as a bug",
 }
 WINDOW = timedelta(hours=24)
 
@@ -61,7 +93,14 @@ def react(tx: sa.Connection, settings: Settings, row: sa.Row, code: int | None) 
         case "no_whatsapp":
             _close(tx, row.address, "no_whatsapp")
             if row.conversation_id and (phone := numbers.of_address(row.address)):
-                _once_more(tx, row, "sms", address=phone, body=sms.dress(row.body + (f"\n{row.media_url}" if row.media_url else "")), media_url=None)
+                _once_more(
+                    tx,
+                    row,
+                    "sms",
+                    address=phone,
+                    body=sms.dress(row.body + (f"\n{row.media_url}" if row.media_url else "")),
+                    media_url=None,
+                )
         case "window":
             tx.execute(addresses.update().where(addresses.c.address == row.address).values(heard_at=None))
             if row.content_sid is None:
@@ -85,8 +124,11 @@ def _close(tx: sa.Connection, address: str, why: str) -> None:
 def _once_more(tx: sa.Connection, row: sa.Row, suffix: str, **changes) -> None:
     """Queue the message again with *changes*, once for each kind of reason, and never a third time."""
     if row.key.rsplit(":", 1)[-1] not in ("sms", "window", "link", "later"):
-        outbox.put_row(tx, key=f"{row.key}:{suffix}", **{"address": row.address, "body": row.body, "media_url": row.media_url,
-                                                         "conversation_id": row.conversation_id, **changes})
+        outbox.put_row(
+            tx,
+            key=f"{row.key}:{suffix}",
+            **{"address": row.address, "body": row.body, "media_url": row.media_url, "conversation_id": row.conversation_id, **changes},
+        )
 
 
 def open_window(row: sa.Row | None) -> bool:
@@ -97,4 +139,6 @@ def open_window(row: sa.Row | None) -> bool:
 def invite(tx: sa.Connection, settings: Settings, address: str) -> None:
     """Tell the person by template that an answer is waiting, once a day; without a template it waits in silence."""
     if settings.twilio_whatsapp_template_sid:
-        outbox.put_row(tx, key=f"invite:{address}:{now():%Y-%m-%d}", address=address, body="", content_sid=settings.twilio_whatsapp_template_sid)
+        outbox.put_row(
+            tx, key=f"invite:{address}:{now():%Y-%m-%d}", address=address, body="", content_sid=settings.twilio_whatsapp_template_sid
+        )

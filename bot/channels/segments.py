@@ -1,4 +1,5 @@
 """What an SMS costs: its alphabet and how many segments a carrier bills, counted as Twilio's segment calculator does."""
+
 from collections.abc import Iterator
 
 import regex
@@ -14,7 +15,7 @@ MANY = {"GSM-7": 153, "UCS-2": 67}  # of each segment of a longer one, which car
 
 
 def encoding(text: str) -> str:
-    """"GSM-7" when every character is in the default alphabet or its extension, otherwise "UCS-2"."""
+    """ "GSM-7" when every character is in the default alphabet or its extension, otherwise "UCS-2"."""
     return "GSM-7" if GSM.issuperset(text) else "UCS-2"
 
 

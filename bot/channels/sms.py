@@ -1,4 +1,5 @@
 """A Markdown answer as a feature phone shows it: plain text in as few segments as it takes."""
+
 import unicodedata
 
 from bot.channels import text as texts
@@ -64,8 +65,10 @@ def _shown(nodes: tuple[Inline, ...]) -> str:
 
 def _table(header: tuple[str, ...], rows: tuple[tuple[str, ...], ...], references: dict[str, str]) -> str:
     """A grid of figures as it is; any other table with one line of "label: value" for each row."""
+
     def cell(text: str) -> str:
         return _shown(inline(text, references)).replace("\n", ", ").strip()
+
     shown = [[cell(c) for c in row] for row in (header, *rows)]
     if is_grid(header, rows):
         return "\n".join(" ".join(c or "-" for c in row) for row in shown)

@@ -1,4 +1,5 @@
 """Cutting a dressed text into messages: where a reader would, never inside a grapheme, an address or a mark."""
+
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
@@ -66,12 +67,15 @@ def _parts(text: str, size: int, measure: Callable[[str], int]) -> Iterator[str]
     whole = sorted(m.span() for kept in (ADDRESS, FORMULA, MARKED) for m in kept.finditer(text))
     start, is_open = 0, False
     while start < len(text):
+
         def part(end: int, start: int = start, is_open: bool = is_open) -> str:
             piece = text[start:end].rstrip()
             closed = is_open == bool(piece.count(FENCE) % 2)
             return (FENCE + "\n" if is_open else "") + piece + ("" if closed else "\n" + FENCE)
+
         def fits(end: int, part=part) -> bool:
             return measure(part(end)) <= size
+
         if limit := _furthest(ends, start, fits):
             cut = limit if limit == len(text) else _cut(text, start, limit, whole, is_open)
         else:  # not even one grapheme: code points then, and one in any case
@@ -115,7 +119,7 @@ def _furthest(ends: list[int], start: int, fits: Callable[[int], bool]) -> int |
 def _cut(text: str, start: int, limit: int, whole: list[tuple[int, int]], is_open: bool) -> int:
     """The best place to cut between *start* and *limit*: in the second half if there is one, else anywhere, else at the last grapheme."""
     at = bisect_right(whole, (limit, limit))
-    guarded = [span for span in whole[max(0, at - 200):at] if span[1] > start]
+    guarded = [span for span in whole[max(0, at - 200) : at] if span[1] > start]
     inside = is_open ^ bool(text.count(FENCE, start, limit) % 2)
     cuts = CODE_CUTS if inside else CUTS
     for earliest in (start + (limit - start) // 2, start + 1):
@@ -148,7 +152,7 @@ def pages(text: str, language: str, per_page: int, size: int, measure: Callable[
             break
         digits += 1
     messages = [_marked(part, n, len(parts)) for n, part in enumerate(parts, 1)]
-    groups = [messages[n:n + per_page] for n in range(0, len(messages), per_page)]
+    groups = [messages[n : n + per_page] for n in range(0, len(messages), per_page)]
     return tuple((*group[:-1], group[-1] + more) if group is not groups[-1] else tuple(group) for group in groups)
 
 

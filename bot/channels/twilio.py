@@ -84,8 +84,17 @@ def arrived(form: Mapping[str, str]) -> Inbound | None:
     text = _text(form, whatsapp).strip()
     command = words.Command(OPT_OUT[opted]) if (opted := form.get("OptOutType")) in OPT_OUT else words.command(text, channel=channel)
     forwarded = "true" in (form.get("Forwarded"), form.get("FrequentlyForwarded"))
-    return Inbound(id[:64], address[:200], channel, text, _media(form), command.name if command else None,
-                   (command.argument or None) if command else None, forwarded, form.get("OriginalRepliedMessageSid") or None)
+    return Inbound(
+        id[:64],
+        address[:200],
+        channel,
+        text,
+        _media(form),
+        command.name if command else None,
+        (command.argument or None) if command else None,
+        forwarded,
+        form.get("OriginalRepliedMessageSid") or None,
+    )
 
 
 def clean(text: str) -> str:
@@ -102,8 +111,12 @@ def _text(form: Mapping[str, str], whatsapp: bool) -> str:
     return form.get("Body", "")
 
 
-TYPES = {"reaction": "réaction à un message", "contacts": "contact partagé", "unsupported": "message d'un genre qui ne peut pas être lu ici",
-         "interactive": "réponse à un formulaire"}
+TYPES = {
+    "reaction": "réaction à un message",
+    "contacts": "contact partagé",
+    "unsupported": "message d'un genre qui ne peut pas être lu ici",
+    "interactive": "réponse à un formulaire",
+}
 
 
 def _described(form: Mapping[str, str]) -> str:
@@ -125,8 +138,16 @@ def _media(form: Mapping[str, str]) -> list[dict]:
 # -- delivery words ------------------------------------------------------------------------------------------------
 
 STATES = {  # Twilio's MessageStatus: our state (bot/channels/outbox.py)
-    "accepted": "accepted", "scheduled": "accepted", "queued": "accepted", "sending": "accepted", "sent": "sent",
-    "delivered": "delivered", "partially_delivered": "delivered", "read": "read", "undelivered": "failed", "failed": "failed",
+    "accepted": "accepted",
+    "scheduled": "accepted",
+    "queued": "accepted",
+    "sending": "accepted",
+    "sent": "sent",
+    "delivered": "delivered",
+    "partially_delivered": "delivered",
+    "read": "read",
+    "undelivered": "failed",
+    "failed": "failed",
     "canceled": "failed",
 }
 
@@ -166,7 +187,9 @@ def client(settings: Settings):
             answer = super().request(method, url, *args, **kwargs)
             if answer.status_code == 429:  # here, because the SDK's exception does not carry the header
                 wait = (answer.headers or {}).get("Retry-After", "")
-                raise SendError("Twilio: 429", 20429, retryable=True, retry_after=float(wait) if wait.isdecimal() and len(wait) < 5 else None)
+                raise SendError(
+                    "Twilio: 429", 20429, retryable=True, retry_after=float(wait) if wait.isdecimal() and len(wait) < 5 else None
+                )
             return answer
 
     return Client(settings.twilio_account_sid, tokens(settings)[0], http_client=Http(timeout=TIMEOUT))

@@ -1,4 +1,5 @@
 """A Markdown answer as WhatsApp shows it: ``*bold*``, ``_italic_``, ``~strike~``, code as it is; no headings, tables or links there."""
+
 import regex
 
 from bot.channels import text as texts
@@ -79,8 +80,10 @@ def _wrapped(sign: str, content: str) -> str:
 
 def _table(header: tuple[str, ...], rows: tuple[tuple[str, ...], ...], references: dict[str, str]) -> str:
     """A grid of figures in columns; any other table as "label: value" lines, one group for each row."""
+
     def cell(text: str, around: tuple[str, ...] = ()) -> str:
         return _shown(inline(text, references), around).replace("\n", "; ").strip()
+
     if is_grid(header, rows):
         return "```\n" + texts.aligned([[cell(c) for c in row] for row in (header, *rows)]) + "\n```"
     labels = [cell(c, ("bold",)).rstrip(" :") for c in header]

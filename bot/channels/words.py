@@ -1,4 +1,5 @@
 """Control words: a message that is nothing but one of them is obeyed at once, without a model and without credits."""
+
 import unicodedata
 from dataclasses import dataclass
 

@@ -6,8 +6,11 @@ where the person began to speak, so no call is parted from its result.
 """
 
 FULL, KEPT = 0.75, 16  # share of the context from which on it is done; entries that stay at least
-INSTRUCTION = ("Résume cette conversation entre Palabre et une personne, pour que Palabre puisse continuer sans l'avoir lue : ce que la personne "
-               "veut, ce qu'elle sait et ne sait pas encore, ce qui a été fait, décidé ou promis, les nombres et noms utiles. Au plus 250 mots, sans commentaire.")
+INSTRUCTION = (
+    "Résume cette conversation entre Palabre et une personne, pour que Palabre puisse continuer sans l'avoir lue : ce que la personne "
+    "veut, ce qu'elle sait et ne sait pas encore, ce qui a été fait, décidé ou promis, les nombres et noms utiles. "
+    "Au plus 250 mots, sans commentaire."
+)
 HEAD = "[Résumé de la conversation jusqu'ici]"
 PIECE = 600  # characters of an entry that the summary is made from
 

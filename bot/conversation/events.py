@@ -28,10 +28,10 @@ class HumanInput:
 
 @dataclass(frozen=True, slots=True)
 class MediaRead:
-    """What came with a message was fetched. id: the HumanInput. media: [{"type", "name", "file_id", "transcript", "problem"}], as far as known."""
+    """What came with a message was fetched. id: the HumanInput."""
 
     id: str
-    media: list
+    media: list  # [{"type", "name", "file_id", "transcript", "problem"}], as far as known
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +214,26 @@ class Forked:
 
 
 Event = (
-    HumanInput | MediaRead | TurnStarted | ModelRequest | ModelReply | ToolCall | ToolStarted | ToolResult | QuizAnswered | QuizExpired
-    | BudgetExtended | Error | TurnStopped | MovedToBackground | ProgressTold | Compacted | ReplyQueued | Unanswered | ConversationEnded | Forked
+    HumanInput
+    | MediaRead
+    | TurnStarted
+    | ModelRequest
+    | ModelReply
+    | ToolCall
+    | ToolStarted
+    | ToolResult
+    | QuizAnswered
+    | QuizExpired
+    | BudgetExtended
+    | Error
+    | TurnStopped
+    | MovedToBackground
+    | ProgressTold
+    | Compacted
+    | ReplyQueued
+    | Unanswered
+    | ConversationEnded
+    | Forked
 )
 KINDS = {kind.__name__: kind for kind in Event.__args__}
 

@@ -163,21 +163,46 @@ def _heard(c: Conversation, seq: int, event: HumanInput, at: str) -> Conversatio
     c = replace(c, unfetched=(*c.unfetched, {"seq": seq, "id": event.id, "media": event.media})) if event.media else c
     entry |= {"forwarded": True} if event.forwarded else {}
     entry |= {"quoted": event.quoted} if event.quoted else {}
-    return replace(c, view=(*c.view, entry), heard=seq, spoken=seq, asked=0, failures=(), empties=0, partial="", resting={}, told_at=at, last_id=event.id, quiz_over=False,
-                   limit=c.profile.get("limits", {}).get("iterations", c.limit))
+    return replace(
+        c,
+        view=(*c.view, entry),
+        heard=seq,
+        spoken=seq,
+        asked=0,
+        failures=(),
+        empties=0,
+        partial="",
+        resting={},
+        told_at=at,
+        last_id=event.id,
+        quiz_over=False,
+        limit=c.profile.get("limits", {}).get("iterations", c.limit),
+    )
 
 
 def _opened(c: Conversation, seq: int, event: TurnStarted, at: str) -> Conversation:
     limits = event.profile.get("limits", {})
-    c = replace(c, opened=True, profile=event.profile, limit=limits.get("iterations", 10), cap=limits.get("extended", 25),
-                turns_at=(*c.turns_at, at)[-RECENT_TURNS:], view=_windowed(c.view))
+    c = replace(
+        c,
+        opened=True,
+        profile=event.profile,
+        limit=limits.get("iterations", 10),
+        cap=limits.get("extended", 25),
+        turns_at=(*c.turns_at, at)[-RECENT_TURNS:],
+        view=_windowed(c.view),
+    )
     if not event.refused:
         return c
     upto = upto_of(event.id)
     said = {"key": f"refused:{event.id}", "cause": seq, "say": f"refused.{event.refused}"}
     silent = event.refused in ("opted_out", "quiet")
-    return replace(c, unfetched=(), read=max(c.read, upto), inbox=tuple(i for i in c.inbox if i["seq"] > upto or i["command"]),
-                   unsent=c.unsent if silent else (*c.unsent, said))
+    return replace(
+        c,
+        unfetched=(),
+        read=max(c.read, upto),
+        inbox=tuple(i for i in c.inbox if i["seq"] > upto or i["command"]),
+        unsent=c.unsent if silent else (*c.unsent, said),
+    )
 
 
 def _windowed(view: tuple[dict, ...]) -> tuple[dict, ...]:
@@ -200,8 +225,17 @@ def _replied(c: Conversation, seq: int, event: ModelReply) -> Conversation:
     entry = {"is": "reply", "seq": seq, "read": read, "text": event.text, "calls": []}
     said = {"key": f"reply:{read}", "cause": seq, "text": event.text, "final": not event.calls}
     again = event.calls and any(e["is"] == "reply" and e["read"] >= c.spoken and e["text"] == event.text for e in c.view)
-    return replace(c, read=read, asked=c.asked + 1, failures=(), empties=0, partial="", quiz_over=False, view=(*c.view, entry),
-                   unsent=(*c.unsent, said) if event.text and not again else c.unsent)
+    return replace(
+        c,
+        read=read,
+        asked=c.asked + 1,
+        failures=(),
+        empties=0,
+        partial="",
+        quiz_over=False,
+        view=(*c.view, entry),
+        unsent=(*c.unsent, said) if event.text and not again else c.unsent,
+    )
 
 
 def tokens_of(event: ModelReply) -> int:
@@ -219,8 +253,14 @@ def _answered(c: Conversation, seq: int, event: ToolResult) -> Conversation:
         return c
     if event.quiz:
         asked = {"key": f"quiz:{event.id}", "cause": seq, "quiz": event.quiz}
-        c = replace(c, quiz={**event.quiz, "call": event.id}, quizzes=c.quizzes + 1, quiz_over=True, unsent=(*c.unsent, asked),
-                    heard=c.spoken if c.spoken > c.read else c.read)
+        c = replace(
+            c,
+            quiz={**event.quiz, "call": event.id},
+            quizzes=c.quizzes + 1,
+            quiz_over=True,
+            unsent=(*c.unsent, asked),
+            heard=c.spoken if c.spoken > c.read else c.read,
+        )
     return c if c.quiz_over else replace(c, heard=seq)
 
 
@@ -235,9 +275,17 @@ def _judged(c: Conversation, seq: int, event: QuizAnswered) -> Conversation:
 def _stopped(c: Conversation, seq: int, event: TurnStopped) -> Conversation:
     upto = upto_of(event.id)
     said = {"key": f"stopped:{event.id}", "cause": seq, "say": f"stopped.{event.reason}", "values": event.values or {}}
-    return replace(c, read=max(c.read, upto), calls=(), failures=(), empties=0, partial="", stopped=max(c.stopped, upto),
-                   inbox=tuple(i for i in c.inbox if i["seq"] > upto or i["command"]),
-                   unsent=c.unsent if event.reason == "cancelled" else (*c.unsent, said))
+    return replace(
+        c,
+        read=max(c.read, upto),
+        calls=(),
+        failures=(),
+        empties=0,
+        partial="",
+        stopped=max(c.stopped, upto),
+        inbox=tuple(i for i in c.inbox if i["seq"] > upto or i["command"]),
+        unsent=c.unsent if event.reason == "cancelled" else (*c.unsent, said),
+    )
 
 
 def _queued(c: Conversation, event: ReplyQueued) -> Conversation:

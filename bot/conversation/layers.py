@@ -7,20 +7,28 @@ Each piece is a text file in prompts/. What never changes comes first, so that a
 import re
 import unicodedata
 
-STAGES = {"grade_primary": ("CP1", "CP2", "CE1", "CE2", "CM1", "CM2"), "grade_middle": ("6e", "5e", "4e", "3e"), "grade_high": ("2nde", "1re", "Tle")}
+STAGES = {
+    "grade_primary": ("CP1", "CP2", "CE1", "CE2", "CM1", "CM2"),
+    "grade_middle": ("6e", "5e", "4e", "3e"),
+    "grade_high": ("2nde", "1re", "Tle"),
+}
 SUBJECTS = {  # whole words, without accents
-    "subject_maths": "maths mathematiques calcul fraction fractions equation equations geometrie triangle pythagore thales pourcentage pourcentages derivee "
-                     "integrale fonction fonctions algebre probabilites vecteur vecteurs multiplication division addition soustraction theoreme",
-    "subject_physics": "physique chimie vitesse energie electrique circuit tension ohm newton atome molecule reaction acide optique lentille",
+    "subject_maths": """maths mathematiques calcul fraction fractions equation equations geometrie triangle pythagore thales pourcentage
+        pourcentages derivee integrale fonction fonctions algebre probabilites vecteur vecteurs multiplication division addition
+        soustraction theoreme""",
+    "subject_physics": """physique chimie vitesse energie electrique circuit tension ohm newton atome molecule reaction acide optique
+        lentille""",
     "subject_biology": "svt biologie cellule digestion respiration photosynthese adn genetique paludisme microbe ecosysteme",
     "subject_history": "histoire geographie geo colonisation independance empire royaume guerre climat population relief",
     "subject_english": "anglais english vocabulary tense preterit grammar",
     "subject_philosophy": "philosophie philo dissertation kant platon descartes conscience liberte",
-    "subject_accounting": "comptabilite comptable syscohada ohada bilan amortissement amortissements tva tresorerie fiscal fiscale facture",
-    "subject_french": "francais conjugaison conjugue grammaire orthographe dictee redaction accord participe verbe verbes subjonctif poesie",
+    "subject_accounting": """comptabilite comptable syscohada ohada bilan amortissement amortissements tva tresorerie fiscal fiscale
+        facture""",
+    "subject_french": """francais conjugaison conjugue grammaire orthographe dictee redaction accord participe verbe verbes subjonctif
+        poesie""",
 }
 WORDS = {word: layer for layer, words in SUBJECTS.items() for word in words.split()}
-EXAMS = frozenset("bac baccalaureat bepc bfem cepe cfee brevet examen examens concours probatoire composition".split())
+EXAMS = {"bac", "baccalaureat", "bepc", "bfem", "cepe", "cfee", "brevet", "examen", "examens", "concours", "probatoire", "composition"}
 LOOK_BACK = 3  # of the person's newest messages
 SCHOOL_DAYS, SCHOOL_HOURS = range(0, 5), range(8, 17)
 

@@ -19,16 +19,30 @@ from bot.db import conversations, events, now
 FOREVER = 2**31 - 1
 
 # Statements of every step, made once: building them anew would cost more than running them.
-READ = (sa.select(events).where(events.c.conversation_id == sa.bindparam("owner"), events.c.seq > sa.bindparam("low"),
-                                events.c.seq <= sa.bindparam("high")).order_by(events.c.seq).limit(sa.bindparam("most")))
-LOCK = (sa.select(conversations.c.last_seq, conversations.c.turn, conversations.c.awake_since)
-        .where(conversations.c.id == sa.bindparam("id")).with_for_update())
-KNOWN = sa.select(events.c.seq).where(events.c.conversation_id == sa.bindparam("owner"), events.c.kind == sa.bindparam("of_kind"),
-                                      events.c.id == sa.bindparam("with_id"))
-ADVANCE = (conversations.update().where(conversations.c.id == sa.bindparam("of"))
-           .values(last_seq=sa.bindparam("last"), turn=sa.bindparam("in_turn"), awake_since=sa.bindparam("since")))
-SLEEP = (conversations.update().where(conversations.c.id == sa.bindparam("of"), conversations.c.last_seq == sa.bindparam("seen"))
-         .values(awake_since=None))
+READ = (
+    sa.select(events)
+    .where(events.c.conversation_id == sa.bindparam("owner"), events.c.seq > sa.bindparam("low"), events.c.seq <= sa.bindparam("high"))
+    .order_by(events.c.seq)
+    .limit(sa.bindparam("most"))
+)
+LOCK = (
+    sa.select(conversations.c.last_seq, conversations.c.turn, conversations.c.awake_since)
+    .where(conversations.c.id == sa.bindparam("id"))
+    .with_for_update()
+)
+KNOWN = sa.select(events.c.seq).where(
+    events.c.conversation_id == sa.bindparam("owner"), events.c.kind == sa.bindparam("of_kind"), events.c.id == sa.bindparam("with_id")
+)
+ADVANCE = (
+    conversations.update()
+    .where(conversations.c.id == sa.bindparam("of"))
+    .values(last_seq=sa.bindparam("last"), turn=sa.bindparam("in_turn"), awake_since=sa.bindparam("since"))
+)
+SLEEP = (
+    conversations.update()
+    .where(conversations.c.id == sa.bindparam("of"), conversations.c.last_seq == sa.bindparam("seen"))
+    .values(awake_since=None)
+)
 WRITE = events.insert()
 
 
@@ -58,7 +72,8 @@ def _stretches(connection: sa.Connection, conversation: str) -> list[tuple[str, 
     pieces, upto = [], None
     while True:
         parent, fork_at = connection.execute(
-            sa.select(conversations.c.parent_id, conversations.c.fork_at).where(conversations.c.id == conversation)).one()
+            sa.select(conversations.c.parent_id, conversations.c.fork_at).where(conversations.c.id == conversation)
+        ).one()
         pieces.append((conversation, fork_at or 0, upto))
         if parent is None:
             return pieces[::-1]
@@ -68,15 +83,17 @@ def _stretches(connection: sa.Connection, conversation: str) -> list[tuple[str, 
 def arguments_of(connection: sa.Connection, conversation: str, call: str) -> dict:
     """The arguments of the call with this id."""
     for owner, first, last in _stretches(connection, conversation):
-        query = sa.select(events.c.payload).where(events.c.conversation_id == owner, events.c.kind == "ToolCall", events.c.id == call,
-                                                  events.c.seq > first)
+        query = sa.select(events.c.payload).where(
+            events.c.conversation_id == owner, events.c.kind == "ToolCall", events.c.id == call, events.c.seq > first
+        )
         if found := connection.scalar(query if last is None else query.where(events.c.seq <= last)):
             return found["arguments"]
     raise KeyError(call)
 
 
-def append(tx: sa.Connection, conversation: str, new: Sequence[Event], caused_by: int | None = None,
-           correlation: str | None = None) -> bool:
+def append(
+    tx: sa.Connection, conversation: str, new: Sequence[Event], caused_by: int | None = None, correlation: str | None = None
+) -> bool:
     """
     Add all *new* events, or none if one of them is already known; True if they were added.
 
@@ -90,10 +107,22 @@ def append(tx: sa.Connection, conversation: str, new: Sequence[Event], caused_by
     if isinstance(new[0], HumanInput) and row.awake_since is None:
         turn = new[0].id
     first = row.last_seq + 1
-    tx.execute(WRITE, [
-        {"conversation_id": conversation, "seq": seq, "kind": type(event).__name__, "id": event.id, "at": moment,
-         "caused_by": caused_by if seq == first else first, "correlation_id": correlation or turn, "payload": _storable(payload(event))}
-        for seq, event in enumerate(new, first)])
+    tx.execute(
+        WRITE,
+        [
+            {
+                "conversation_id": conversation,
+                "seq": seq,
+                "kind": type(event).__name__,
+                "id": event.id,
+                "at": moment,
+                "caused_by": caused_by if seq == first else first,
+                "correlation_id": correlation or turn,
+                "payload": _storable(payload(event)),
+            }
+            for seq, event in enumerate(new, first)
+        ],
+    )
     tx.execute(ADVANCE, {"of": conversation, "last": row.last_seq + len(new), "in_turn": turn, "since": row.awake_since or moment})
     return True
 

@@ -88,8 +88,10 @@ def _message(entry: dict) -> dict:
         case "result":
             return {"role": "tool", "tool_call_id": entry["id"], "content": entry["text"]}
         case "reply":
-            calls = [{"id": x["id"], "type": "function", "function": {"name": x["name"], "arguments": _echoed(x["arguments"])}}
-                     for x in entry["calls"]]
+            calls = [
+                {"id": x["id"], "type": "function", "function": {"name": x["name"], "arguments": _echoed(x["arguments"])}}
+                for x in entry["calls"]
+            ]
             return {"role": "assistant", "content": entry["text"]} | ({"tool_calls": calls} if calls else {})
     raise ValueError(entry["is"])
 

@@ -22,13 +22,16 @@ EVERY = 50  # events between two snapshots
 @cache
 def version() -> str:
     here = Path(__file__).parent
-    return hashlib.sha256(b"".join((here / f).read_bytes() for f in ("events.py", "fold.py", "truncation.py", "compaction.py"))).hexdigest()[:16]
+    return hashlib.sha256(
+        b"".join((here / f).read_bytes() for f in ("events.py", "fold.py", "truncation.py", "compaction.py"))
+    ).hexdigest()[:16]
 
 
 def current(connection: sa.Connection, conversation: str) -> tuple[Conversation, int]:
     """The state of a conversation now, and the seq of the snapshot it was built on (0: none)."""
-    row = connection.execute(sa.select(snapshots).where(snapshots.c.conversation_id == conversation,
-                                                        snapshots.c.version == version())).one_or_none()
+    row = connection.execute(
+        sa.select(snapshots).where(snapshots.c.conversation_id == conversation, snapshots.c.version == version())
+    ).one_or_none()
     start = _revived(row.state) if row else Conversation()
     return folding.fold(log.read(connection, conversation, after=start.seq), start), start.seq
 

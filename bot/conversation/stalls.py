@@ -28,8 +28,12 @@ def since(view: tuple[dict, ...], spoken: int) -> tuple[list[Done], list[str]]:
     """(calls answered, texts said beside calls) since the person spoke at seq *spoken*, oldest first."""
     replies = [e for e in view if e["is"] == "reply" and e["read"] >= spoken]
     results = {e["id"]: e for e in view if e["is"] == "result"}
-    calls = [Done(x["name"], normal(x), r["text"], r["ok"], r.get("unknown", False))
-             for e in replies for x in e["calls"] if (r := results.get(x["id"])) and x["name"] not in HARMLESS]
+    calls = [
+        Done(x["name"], normal(x), r["text"], r["ok"], r.get("unknown", False))
+        for e in replies
+        for x in e["calls"]
+        if (r := results.get(x["id"])) and x["name"] not in HARMLESS
+    ]
     return calls, [e["text"] for e in replies if e["text"] and e["calls"]]
 
 

@@ -13,8 +13,10 @@ from bot.demo.language import plain, say
 from bot.demo.talk import Answer, Call, Result, Talk, read
 from bot.demo.topics import Topic
 
-QUIZ_NOW = re.compile(r"prepar|quiz|quizz|exercice|exercise|entrain|interrog|revis|devoir|controle|examen|practi[sc]e|homework|"
-                      r"\btest|question|exam\b|revision|bepc|cepe|\bbac\b")
+QUIZ_NOW = re.compile(
+    r"prepar|quiz|quizz|exercice|exercise|entrain|interrog|revis|devoir|controle|examen|practi[sc]e|homework|"
+    r"\btest|question|exam\b|revision|bepc|cepe|\bbac\b"
+)
 HELP = re.compile(r"\baide|\bhelp|expli|compren|understand|apprend|learn|teach")
 AGAIN = re.compile(r"^\W*(encore|oui|ok|d'accord|vas-y|allez|suivante?|continue|une autre|autre|again|yes|another|next|go on|more)\b")
 EXPLAIN = re.compile(r"expli|rappel|lecon|cours\b|compren|understand|lesson|remind")
@@ -22,12 +24,16 @@ PDF = re.compile(r"\bpdf\b|\bfiche\b|summary sheet")
 SUMMARY = re.compile(r"\bresum|\bsummar")
 WEB = re.compile(r"\binternet|\bweb\b|\bgoogle|\ben ligne|\bonline")
 SEARCH = re.compile(r"\bcherche|\brecherche|\bsearch|\blook up")
-NEWS = re.compile(r"actualite|\bmeteo|dernieres? nouvelle|en ce moment|\baujourd'hui|\bactuel|\bnews\b|\bweather|\btoday\b|\blatest|"
-                  r"qui est le president|who is the president|qui a gagne|who won")
+NEWS = re.compile(
+    r"actualite|\bmeteo|dernieres? nouvelle|en ce moment|\baujourd'hui|\bactuel|\bnews\b|\bweather|\btoday\b|\blatest|"
+    r"qui est le president|who is the president|qui a gagne|who won"
+)
 HELLO = re.compile(r"^\W*(bonjour|bonsoir|salut|hello|hi|hey|coucou|salam|akwaba)\b")
 THANKS = re.compile(r"\bmerci|\bthank")
-WHO = re.compile(r"qui es[- ]tu|tu es qui|ton nom|comment tu t'appelle|es[- ]tu une? (robot|ia)|who are you|your name|"
-                 r"are you an? (robot|ai)")
+WHO = re.compile(
+    r"qui es[- ]tu|tu es qui|ton nom|comment tu t'appelle|es[- ]tu une? (robot|ia)|who are you|your name|"
+    r"are you an? (robot|ai)"
+)
 
 
 def answer(messages: list[dict], tools: list[dict]) -> Answer:
@@ -109,8 +115,11 @@ def lesson(talk: Talk, topic: Topic, flat: str, new: bool) -> Answer:
 def encouragement(talk: Talk, credited: bool) -> Answer:
     topic = talk.topic()
     right = practice.was_right(talk.text)
-    text = say(talk.language, ("praise_credit" if credited else "praise") if right else "comfort",
-               topic=topic.label(talk.language) if topic else "…")
+    text = say(
+        talk.language,
+        ("praise_credit" if credited else "praise") if right else "comfort",
+        topic=topic.label(talk.language) if topic else "…",
+    )
     if not talk.said_since:
         return Answer(text)
     also = reply(replace(talk, text=talk.said_since))
@@ -128,8 +137,13 @@ def summary(talk: Talk, topic: Topic | None) -> Answer:
     asked = [f"**{n}.** {e.question}\n\n" + "\n".join(f"- {option}" for option in e.options) for n, e in enumerate(three, 1)]
     answered = [f"{n}. **{e.options[e.correct_index]}** : {e.explanation}" for n, e in enumerate(three, 1)]
     title = say(talk.language, "pdf_title", topic=topic.title(talk.language))
-    content = say(talk.language, "pdf_content", explanation=topic.explanation(talk.language), exercises="\n\n".join(asked),
-                  answers="\n".join(answered))
+    content = say(
+        talk.language,
+        "pdf_content",
+        explanation=topic.explanation(talk.language),
+        exercises="\n\n".join(asked),
+        answers="\n".join(answered),
+    )
     return Answer("", (Call("generate_pdf", {"title": title, "content": content}),))
 
 
@@ -176,6 +190,9 @@ def searched(result: Result, language: str) -> Answer:
     if not isinstance(rows, list):
         text = one_line(rows, 600)
         return Answer(say(language, "searched", results=text) if text else say(language, "search_empty"))
-    lines = [f"- **{row.get('title') or row.get('url')}** : {one_line(row.get('content'), 160)}\n  {row.get('url') or ''}"
-             for row in rows[:3] if isinstance(row, dict)]
+    lines = [
+        f"- **{row.get('title') or row.get('url')}** : {one_line(row.get('content'), 160)}\n  {row.get('url') or ''}"
+        for row in rows[:3]
+        if isinstance(row, dict)
+    ]
     return Answer(say(language, "searched", results="\n".join(lines)) if lines else say(language, "search_empty"))

@@ -8,11 +8,30 @@ IRREGULAR_ER = frozenset(("aller", "envoyer", "renvoyer"))
 # -ir verbs that do not follow finir, and -oir verbs, are left out rather than got wrong
 IRREGULAR_IR = re.compile(
     r"(.*(tenir|venir|courir|mourir|quérir|vrir|frir|voir|oir|dormir|servir|bouillir|faillir|saillir)"
-    r"|(re|res)?(sentir|sortir|partir|mentir)|consentir|pressentir|démentir|cueillir|accueillir|recueillir|fuir|vêtir|revêtir|gésir|ouïr|haïr)$")
+    r"|(re|res)?(sentir|sortir|partir|mentir)|consentir|pressentir|démentir|cueillir|accueillir|recueillir|fuir|vêtir|revêtir|gésir|ouïr|haïr)$"
+)
 WITH_BE = frozenset(("arriver", "entrer", "rentrer", "monter", "rester", "retourner", "tomber", "passer"))
 VOWELS = "aeiouyhéèêàâîïôûœ"
-BANK = ("parler", "chanter", "travailler", "cultiver", "jouer", "manger", "commencer", "voyager", "danser", "préparer",
-        "finir", "choisir", "grandir", "réussir", "nourrir", "remplir", "obéir", "bâtir")
+BANK = (
+    "parler",
+    "chanter",
+    "travailler",
+    "cultiver",
+    "jouer",
+    "manger",
+    "commencer",
+    "voyager",
+    "danser",
+    "préparer",
+    "finir",
+    "choisir",
+    "grandir",
+    "réussir",
+    "nourrir",
+    "remplir",
+    "obéir",
+    "bâtir",
+)
 ENDINGS = {
     ("er", "présent"): ("e", "es", "e", "ons", "ez", "ent"),
     ("ir", "présent"): ("is", "is", "it", "issons", "issez", "issent"),

@@ -45,8 +45,20 @@ def fraction_add(random: Random, language: str) -> Exercise:
     right, common = Fraction(a, b) + Fraction(c, d), lcm(b, d)
     # added across; tops added over the product; tops added over the common bottom; one too many
     wrong = _fractions(right, [(a + c, b + d), (a + c, b * d), (a + c, common), (a * c, b * d), (right.numerator + 1, right.denominator)])
-    return _choose(random, "fraction_add", language, number(right, language), wrong, a=a, b=b, c=c, d=d, common=common,
-                   left=a * common // b, right=c * common // d)
+    return _choose(
+        random,
+        "fraction_add",
+        language,
+        number(right, language),
+        wrong,
+        a=a,
+        b=b,
+        c=c,
+        d=d,
+        common=common,
+        left=a * common // b,
+        right=c * common // d,
+    )
 
 
 def _fractions(right: Fraction, pairs: list[tuple[int, int]]) -> list[str]:
@@ -69,8 +81,12 @@ def fraction_compare(random: Random, language: str) -> Exercise:
     right = first if Fraction(a, b) > Fraction(c, d) else second
     values = dict(a=a, b=b, c=c, d=d, common=common, left=a * common // b, right=c * common // d, answer=right)
     options = (first, second, say(language, "they_are_equal"))
-    return Exercise(say(language, "ask_fraction_compare", **values), options, options.index(right),
-                    say(language, "why_fraction_compare", **{**values, "answer": f"{first} {'>' if right == first else '<'} {second}"}))
+    return Exercise(
+        say(language, "ask_fraction_compare", **values),
+        options,
+        options.index(right),
+        say(language, "why_fraction_compare", **{**values, "answer": f"{first} {'>' if right == first else '<'} {second}"}),
+    )
 
 
 def fraction_simplify(random: Random, language: str) -> Exercise:
@@ -78,8 +94,9 @@ def fraction_simplify(random: Random, language: str) -> Exercise:
     a = random.choice([n for n in range(1, b) if gcd(n, b) == 1])
     shared = random.choice((2, 3, 4, 5, 6))
     # upside down; the same number taken away from both; only the top divided; only the bottom
-    wrong = _fractions(Fraction(a, b), [(b, a), (a, b * shared), (a * shared, b), (abs(a * shared - shared) or 1, b * shared - shared),
-                                        (a + 1, b)])
+    wrong = _fractions(
+        Fraction(a, b), [(b, a), (a, b * shared), (a * shared, b), (abs(a * shared - shared) or 1, b * shared - shared), (a + 1, b)]
+    )
     return _choose(random, "fraction_simplify", language, f"{a}/{b}", wrong, a=a * shared, b=b * shared, shared=shared)
 
 
@@ -99,9 +116,16 @@ def percent_discount(random: Random, language: str) -> Exercise:
     part = price * p // 100
     right = price - part
     # the discount itself; added instead of taken away; the percentage taken away as francs; a little off
-    return _choose(random, "percent_discount", language, _money(right, language),
-                   [_money(n, language) for n in (part, price + part, price - p, right - 100)],
-                   p=p, price=grouped(price, language), part=grouped(part, language))
+    return _choose(
+        random,
+        "percent_discount",
+        language,
+        _money(right, language),
+        [_money(n, language) for n in (part, price + part, price - p, right - 100)],
+        p=p,
+        price=grouped(price, language),
+        part=grouped(part, language),
+    )
 
 
 def percent_of(random: Random, language: str) -> Exercise:
@@ -159,8 +183,15 @@ def decimal_add(random: Random, language: str) -> Exercise:
     # the figures after the point added as whole numbers; lined up on the right; one figure off
     units, tail = divmod(a, 10), divmod(b, 100)
     wrong = [Fraction(units[0] + tail[0]) + Fraction(units[1] + tail[1], 100), Fraction(a + b, 100), right + Fraction(1, 10), right + 1]
-    return _choose(random, "decimal_add", language, decimal(right, language), [decimal(w, language) for w in wrong],
-                   a=decimal(Fraction(a, 10), language), b=decimal(Fraction(b, 100), language))
+    return _choose(
+        random,
+        "decimal_add",
+        language,
+        decimal(right, language),
+        [decimal(w, language) for w in wrong],
+        a=decimal(Fraction(a, 10), language),
+        b=decimal(Fraction(b, 100), language),
+    )
 
 
 def decimal_compare(random: Random, language: str) -> Exercise:
@@ -194,8 +225,19 @@ def conjugate(random: Random, language: str) -> Exercise:
 
 
 KINDS: dict[str, Callable[[Random, str], Exercise]] = {
-    "fraction_add": fraction_add, "fraction_compare": fraction_compare, "fraction_simplify": fraction_simplify, "table": table,
-    "percent_discount": percent_discount, "percent_of": percent_of, "proportion": proportion, "rectangle_area": rectangle_area,
-    "rectangle_perimeter": rectangle_perimeter, "pythagoras": pythagoras, "equation": equation, "decimal_add": decimal_add,
-    "decimal_compare": decimal_compare, "balance": balance, "conjugation": conjugate,
+    "fraction_add": fraction_add,
+    "fraction_compare": fraction_compare,
+    "fraction_simplify": fraction_simplify,
+    "table": table,
+    "percent_discount": percent_discount,
+    "percent_of": percent_of,
+    "proportion": proportion,
+    "rectangle_area": rectangle_area,
+    "rectangle_perimeter": rectangle_perimeter,
+    "pythagoras": pythagoras,
+    "equation": equation,
+    "decimal_add": decimal_add,
+    "decimal_compare": decimal_compare,
+    "balance": balance,
+    "conjugation": conjugate,
 }

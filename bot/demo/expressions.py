@@ -8,9 +8,10 @@ import re
 from fractions import Fraction
 
 TOKEN = re.compile(r"\s*(?:(\d+/\d+)(?![\d.,/]*[\d/])|(\d{1,3}(?: \d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?)|(\*\*|[-+*/^()x²³]))")
-SIGNS = str.maketrans({"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/", ":": "/", "∗": "*", "[": "(", "]": ")", "X": "x", "\u00a0": " ",
-                       "\u202f": " "})
-LONGEST, LARGEST = 120, 10 ** 15  # characters of a sum; size of a number on the way
+SIGNS = str.maketrans(
+    {"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/", ":": "/", "∗": "*", "[": "(", "]": ")", "X": "x", "\u00a0": " ", "\u202f": " "}
+)
+LONGEST, LARGEST = 120, 10**15  # characters of a sum; size of a number on the way
 WRITTEN = {"*": "×", "/": "÷", "+": "+", "-": "-"}
 ORDER = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 3}
 
@@ -30,7 +31,7 @@ def parse(text: str) -> Tree:
     while at < len(text):
         found = TOKEN.match(text, at)
         if not found:
-            raise NotASum(f"not understood: {text[at:at + 10]}")
+            raise NotASum(f"not understood: {text[at : at + 10]}")
         fraction, plain, sign = found.groups()
         if fraction:
             top, bottom = map(int, fraction.split("/"))
@@ -110,7 +111,7 @@ def _value(tokens: list, at: int) -> tuple[Tree, int]:
 def apply(operator: str, left: Fraction, right: Fraction) -> Fraction:
     """One operation. Raises ZeroDivisionError, or NotASum when the result would be out of hand."""
     if operator == "^":
-        if right.denominator != 1 or not 0 <= right <= 12 or abs(left) > 10 ** 6:
+        if right.denominator != 1 or not 0 <= right <= 12 or abs(left) > 10**6:
             raise NotASum("power out of range")
         result = left ** int(right)
     else:

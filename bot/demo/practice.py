@@ -8,8 +8,10 @@ from bot.demo.language import plain, say
 from bot.demo.talk import Answer, Call, Talk, calls_of, read, words_of
 from bot.demo.topics import Topic
 
-VERDICT = re.compile(r":\s*(?:(juste|correcte?|vrai|bonne reponse|right|true)|(faux|fausse|incorrecte?|mauvaise reponse|wrong|false))"
-                     r"\s*(?:[.;!,]|$)")
+VERDICT = re.compile(
+    r":\s*(?:(juste|correcte?|vrai|bonne reponse|right|true)|(faux|fausse|incorrecte?|mauvaise reponse|wrong|false))"
+    r"\s*(?:[.;!,]|$)"
+)
 WRONG = re.compile(r"incorrect|inexact|mauvais|wrong|❌|pas (?:juste|correct|bon)|not (?:right|correct)|faux|fausse|rate\b|false")
 RIGHT = re.compile(r"juste|correct|bonne?\b|right|✅|exact|reussi|true|vrai")
 
@@ -28,11 +30,19 @@ def ask(talk: Talk, topic: Topic, text: str) -> Answer:
 
 def _quiz_call(exercise: Exercise, offered: frozenset[str]) -> Call | None:
     if exercise.truth is not None and "true_false_quiz" in offered:
-        return Call("true_false_quiz", {"statement": exercise.question, "correct_answer": exercise.truth,
-                                        "explanation": exercise.explanation})
+        return Call(
+            "true_false_quiz", {"statement": exercise.question, "correct_answer": exercise.truth, "explanation": exercise.explanation}
+        )
     if exercise.truth is None and "interactive_quiz" in offered:
-        return Call("interactive_quiz", {"question": exercise.question, "options": list(exercise.options),
-                                         "correct_index": exercise.correct_index, "explanation": exercise.explanation})
+        return Call(
+            "interactive_quiz",
+            {
+                "question": exercise.question,
+                "options": list(exercise.options),
+                "correct_index": exercise.correct_index,
+                "explanation": exercise.explanation,
+            },
+        )
     return None
 
 
@@ -85,11 +95,16 @@ def noted(talk: Talk) -> tuple[Call, ...]:
     right, topic = was_right(talk.text), talk.topic()
     calls = []
     if topic and right is not None and "report_exercise_result" in talk.offered:
-        calls.append(Call("report_exercise_result", {"subject": topic.subject, "correct": right, "topic": topic.title("fr"),
-                                                     "difficulty": topic.difficulty}))
+        calls.append(
+            Call(
+                "report_exercise_result",
+                {"subject": topic.subject, "correct": right, "topic": topic.title("fr"), "difficulty": topic.difficulty},
+            )
+        )
     if right and topic and "award_bonus_credits" in talk.offered:
-        calls.append(Call("award_bonus_credits", {"credits": 1, "reason": say(talk.language, "bonus_reason",
-                                                                            topic=topic.title(talk.language))}))
+        calls.append(
+            Call("award_bonus_credits", {"credits": 1, "reason": say(talk.language, "bonus_reason", topic=topic.title(talk.language))})
+        )
     return tuple(calls)
 
 
@@ -97,7 +112,7 @@ def was_right(text: str) -> bool | None:
     """What a note such as "[Quiz] … : juste." says: the word after the last colon that is one, else the first that looks like one.
 
     Quoted passages, options in brackets and "the right answer was…" are not the verdict."""
-    note = plain(text[text.lower().index("[quiz"):])
+    note = plain(text[text.lower().index("[quiz") :])
     if found := re.search(r"\b(?:correct|juste)\W{1,4}(true|false|oui|non)\b", note):
         return found[1] in ("true", "oui")
     note = re.sub(r"«[^»]*»|“[^”]*”|\"[^\"]*\"|\([^)]*\)", " ", note)

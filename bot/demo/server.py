@@ -33,9 +33,14 @@ def chat_completions():
     made = answer(asked["messages"], asked.get("tools") or [])
     head = {"id": f"gen-{digest(asked['messages'])}", "created": int(time.time()), "model": asked.get("model") or MODEL}
     usage = usage_of(asked["messages"], made)
-    calls = [{"id": f"call_{digest([asked['messages'], n])}", "type": "function",
-              "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}}
-             for n, call in enumerate(made.calls)]
+    calls = [
+        {
+            "id": f"call_{digest([asked['messages'], n])}",
+            "type": "function",
+            "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)},
+        }
+        for n, call in enumerate(made.calls)
+    ]
     if asked.get("stream"):
         return Response(stream(head, made.text, calls, usage), content_type="text/event-stream", headers={"Cache-Control": "no-cache"})
     message = {"role": "assistant", "content": made.text or None} | ({"tool_calls": calls} if calls else {})
@@ -66,7 +71,7 @@ def stream(head: dict, text: str, calls: list[dict], usage: dict) -> Iterator[st
 
     yield event({"role": "assistant", "content": ""})
     for at in range(0, len(text), PIECE):
-        yield event({"content": text[at:at + PIECE]})
+        yield event({"content": text[at : at + PIECE]})
     for index, call in enumerate(calls):
         name, arguments = call["function"]["name"], call["function"]["arguments"]
         half = len(arguments) // 2

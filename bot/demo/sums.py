@@ -55,8 +55,9 @@ def equation(text: str, language: str) -> Solution | None:
     lines.append(say(language, "equation_group", left=_term(a - c, language), right=number(d - b, language)))
     x = (d - b) / (a - c)
     if a - c != 1:
-        lines.append(say(language, "equation_divide", by=number(a - c, language), top=number(d - b, language),
-                         bottom=_in_brackets(a - c, language)))
+        lines.append(
+            say(language, "equation_divide", by=number(a - c, language), top=number(d - b, language), bottom=_in_brackets(a - c, language))
+        )
     lines.append(f"**x = {_result(x, language)}**")
     lines.append(say(language, "equation_check", left=number(a * x + b, language), right=number(c * x + d, language)))
     return Solution("\n".join(lines), "equations")
@@ -77,19 +78,34 @@ def percentage(text: str, language: str) -> Solution | None:
     rate = re.search(rf"{NUMBER}\s*(?:%|pour ?cents?|percent)", flat)
     if not rate:
         return None
-    other = re.search(NUMBER, flat[:rate.start()] + " " * (rate.end() - rate.start()) + flat[rate.end():])
+    other = re.search(NUMBER, flat[: rate.start()] + " " * (rate.end() - rate.start()) + flat[rate.end() :])
     if not other:
         return None
     p, whole = value(rate[1]), value(other[0])
     part = apply("/", apply("*", p, whole), Fraction(100))
-    lines = [say(language, "percent_of", p=decimal(p, language), whole=decimal(whole, language), product=decimal(p * whole, language),
-                 part=_result(part, language))]
+    lines = [
+        say(
+            language,
+            "percent_of",
+            p=decimal(p, language),
+            whole=decimal(whole, language),
+            product=decimal(p * whole, language),
+            part=_result(part, language),
+        )
+    ]
     down = re.search(r"reduc|remise|baiss|solde|rabais|promo|moins|diminu|discount|off\b|reduc|less|decreas|cheaper", flat)
     up = re.search(r"augment|hausse|majoration|de plus|increas|raise|tva|interet|benefice", flat)
     if down or up:
         total = whole - part if down else whole + part
-        lines.append(say(language, "percent_down" if down else "percent_up", whole=decimal(whole, language), part=_result(part, language),
-                         total=_result(total, language)))
+        lines.append(
+            say(
+                language,
+                "percent_down" if down else "percent_up",
+                whole=decimal(whole, language),
+                part=_result(part, language),
+                total=_result(total, language),
+            )
+        )
     return Solution("\n".join(lines), "pourcentages")
 
 
@@ -102,8 +118,10 @@ def comparison(text: str, language: str) -> Solution | None:
     first, second = Fraction(a, b), Fraction(c, d)
     common = lcm(b, d)
     sign = "<" if first < second else ">" if first > second else "="
-    return Solution(say(language, "compare", first=f"{a}/{b}", second=f"{c}/{d}", common=common, a=a * common // b, c=c * common // d,
-                        sign=sign), "fractions")
+    return Solution(
+        say(language, "compare", first=f"{a}/{b}", second=f"{c}/{d}", common=common, a=a * common // b, c=c * common // d, sign=sign),
+        "fractions",
+    )
 
 
 def simplification(text: str, language: str) -> Solution | None:
@@ -135,8 +153,19 @@ def fraction_pair(tree, language: str) -> str | None:
         left, right = a * common // b, c * common // d
         top = left + right if operator == "+" else left - right
         raw = f"{top}/{common}"
-        text = say(language, "same_bottom" if b == d else "common_bottom", a=a, b=b, c=c, d=d, common=common, left=left, right=right,
-                   sign={"+": "+", "-": "-"}[operator], raw=raw)
+        text = say(
+            language,
+            "same_bottom" if b == d else "common_bottom",
+            a=a,
+            b=b,
+            c=c,
+            d=d,
+            common=common,
+            left=left,
+            right=right,
+            sign={"+": "+", "-": "-"}[operator],
+            raw=raw,
+        )
     else:
         top, bottom = (a * c, b * d) if operator == "*" else (a * d, b * c)
         raw = f"{top}/{bottom}"
@@ -209,8 +238,17 @@ def conjugated(text: str, language: str) -> Solution | None:
     if not re.search(r"conjug|au (present|futur|imparfait|passe)", plain(text)):
         return None
     lower = text.lower().replace("’", "'")
-    verb = next((w for w in re.findall(r"[a-zàâçéèêëîïôûœ]+", lower) if w.endswith(("er", "ir")) and conjugation.is_regular(w)
-                 and w not in ("conjuguer", "aider", "expliquer", "donner", "réviser", "préparer") or w in conjugation.BANK), None)
+    verb = next(
+        (
+            w
+            for w in re.findall(r"[a-zàâçéèêëîïôûœ]+", lower)
+            if w.endswith(("er", "ir"))
+            and conjugation.is_regular(w)
+            and w not in ("conjuguer", "aider", "expliquer", "donner", "réviser", "préparer")
+            or w in conjugation.BANK
+        ),
+        None,
+    )
     if not verb:
         return None
     flat = plain(text)
@@ -237,8 +275,18 @@ def rule_of_three(text: str, language: str) -> Solution | None:
     else:
         return None
     one = apply("/", cost, count)
-    return Solution(say(language, "rule_of_three", count=decimal(count, language), cost=decimal(cost, language), one=_result(one, language),
-                        wanted=decimal(wanted, language), total=_result(apply("*", one, wanted), language)), "proportionnalite")
+    return Solution(
+        say(
+            language,
+            "rule_of_three",
+            count=decimal(count, language),
+            cost=decimal(cost, language),
+            one=_result(one, language),
+            wanted=decimal(wanted, language),
+            total=_result(apply("*", one, wanted), language),
+        ),
+        "proportionnalite",
+    )
 
 
 ATTEMPTS = (conjugated, times_table, rule_of_three, percentage, equation, comparison, simplification, arithmetic)

@@ -37,7 +37,7 @@ class Result:
     @property
     def data(self) -> object:
         """The JSON of the answer, also out of the marks around data from outside; or the text as it is."""
-        for text in (self.content, self.content[self.content.find("{"):self.content.rfind("}") + 1]):
+        for text in (self.content, self.content[self.content.find("{") : self.content.rfind("}") + 1]):
             try:
                 return json.loads(text)
             except ValueError:
@@ -124,16 +124,22 @@ def calls_of(message: dict) -> list[tuple[str, str, dict]]:
 def read(messages: list[dict], tools: list[dict]) -> Talk:
     users = [n for n, message in enumerate(messages) if message.get("role") == "user"]
     last = users[-1] if users else len(messages) - 1
-    before, since = messages[:last], messages[last + 1:]
+    before, since = messages[:last], messages[last + 1 :]
     names = {call_id: name for message in since for call_id, name, _ in calls_of(message)}
     content = messages[last].get("content") if messages else ""
     return Talk(
-        messages=tuple(messages), offered=frozenset((tool.get("function") or {}).get("name") or "" for tool in tools),
+        messages=tuple(messages),
+        offered=frozenset((tool.get("function") or {}).get("name") or "" for tool in tools),
         text=words_of(messages[last]) if users else "",
-        has_file=bool(users) and (ATTACHED.search(plain(words_of(messages[last]))) is not None or isinstance(content, list) and any(
-            isinstance(part, dict) and part.get("type") == "image_url" for part in content)),
+        has_file=bool(users)
+        and (
+            ATTACHED.search(plain(words_of(messages[last]))) is not None
+            or isinstance(content, list)
+            and any(isinstance(part, dict) and part.get("type") == "image_url" for part in content)
+        ),
         results=tuple(Result(names.get(m.get("tool_call_id"), m.get("name") or ""), words_of(m)) for m in since if m.get("role") == "tool"),
         first=not any(m.get("role") == "assistant" for m in before),
         count=sum(m.get("role") == "assistant" for m in messages),
         brief=any(SMS.search(plain(words_of(m))) for m in messages if m.get("role") == "system"),
-        language=language_of([NOTE.sub(" ", words_of(messages[n])) for n in users]))
+        language=language_of([NOTE.sub(" ", words_of(messages[n])) for n in users]),
+    )

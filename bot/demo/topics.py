@@ -55,25 +55,34 @@ def bank() -> dict[str, Topic]:
 def _load(path: Path) -> Topic:
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     return Topic(
-        name=path.stem, subject=data["subject"], difficulty=data["difficulty"],
+        name=path.stem,
+        subject=data["subject"],
+        difficulty=data["difficulty"],
         words={"fr": {name: data[name] for name in ("title", "label", "explanation", "brief")}, "en": data["en"]},
-        keywords=tuple(plain(k) for k in data["keywords"]), exercises=tuple(data.get("exercises", ())),
+        keywords=tuple(plain(k) for k in data["keywords"]),
+        exercises=tuple(data.get("exercises", ())),
         questions=tuple(Exercise(q["question"], tuple(q["options"]), q["answer"], q["why"]) for q in data.get("questions", ())),
-        statements=tuple(Exercise(s["text"], (), 0, s["why"], s["true"]) for s in data.get("statements", ())))
+        statements=tuple(Exercise(s["text"], (), 0, s["why"], s["true"]) for s in data.get("statements", ())),
+    )
 
 
 def find(text: str) -> Topic | None:
     """The topic the text speaks of: the one with the longest keyword in it."""
     flat = plain(text)
-    found = [(len(keyword), topic.name) for topic in bank().values() for keyword in topic.keywords
-             if re.search(rf"(?<![a-z]){re.escape(keyword)}", flat)]
+    found = [
+        (len(keyword), topic.name)
+        for topic in bank().values()
+        for keyword in topic.keywords
+        if re.search(rf"(?<![a-z]){re.escape(keyword)}", flat)
+    ]
     return bank()[max(found)[1]] if found else None
 
 
 def named_in(text: str) -> Topic | None:
     """The topic whose title stands in a text of ours."""
-    found = [(text.rfind(title), topic.name) for topic in bank().values() for language in topic.words
-             if (title := topic.title(language)) in text]
+    found = [
+        (text.rfind(title), topic.name) for topic in bank().values() for language in topic.words if (title := topic.title(language)) in text
+    ]
     return bank()[max(found)[1]] if found else None
 
 

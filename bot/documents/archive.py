@@ -1,4 +1,5 @@
 """Office files are zip archives; these make the same bytes of the same content every time."""
+
 import io
 import re
 import zipfile

@@ -2,6 +2,7 @@
 
 The direction of a word is that of its letters; digits and other scripts inside a right-to-left line keep their own order.
 """
+
 import re
 import unicodedata
 from collections.abc import Iterable

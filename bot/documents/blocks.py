@@ -2,6 +2,7 @@
 
 Tags are text here (``<b>`` is printed as written); formulas come out as Unicode; code stays as it is.
 """
+
 import re
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -29,6 +30,7 @@ BARE_ADDRESS = re.compile(r"(https?://[^\s<>\"]*[^\s<>\"'.,;:!?)\]}»])")
 @dataclass(frozen=True)
 class Run:
     """A piece of a line in one style. ``"\\n"`` inside *text* is a line break."""
+
     text: str
     bold: bool = False
     italic: bool = False
@@ -51,6 +53,7 @@ class Paragraph:
 @dataclass(frozen=True)
 class Listing:
     """A list; *start* is the first number, None for bullets."""
+
     start: int | None
     items: list[list["Block"]]
 
@@ -58,6 +61,7 @@ class Listing:
 @dataclass(frozen=True)
 class Table:
     """*rows* are as long as *header*; *aligns* are left, center, right or empty."""
+
     header: list[list[Run]]
     rows: list[list[list[Run]]] = field(default_factory=list)
     aligns: list[str] = field(default_factory=list)
@@ -76,6 +80,7 @@ class Quote:
 @dataclass(frozen=True)
 class Formula:
     """A formula on a line of its own, already readable; several lines for an ``align``."""
+
     text: str
 
 
@@ -113,7 +118,7 @@ def _block_formula(state: StateBlock, start: int, last: int, silent: bool) -> bo
     line = start
     while line < last and state.eMarks[line] < end:
         line += 1
-    if line >= last or state.src[end:state.eMarks[line]].strip(" .,;"):
+    if line >= last or state.src[end : state.eMarks[line]].strip(" .,;"):
         return False
     if not silent:
         state.push("formula", "", 0).content = latex

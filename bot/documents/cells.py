@@ -1,4 +1,5 @@
 """What stands in a spreadsheet cell: a model's JSON value read as number, amount, date, text or formula."""
+
 import math
 import re
 from dataclasses import dataclass
@@ -10,17 +11,21 @@ from bot.documents.maths import replace_maths
 from bot.errors import DocumentError
 
 LONGEST = 32_767  # characters, Excel's own limit
-EXACT = 10 ** 15  # from here on Excel loses digits; such "numbers" are identifiers
+EXACT = 10**15  # from here on Excel loses digits; such "numbers" are identifiers
 ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?")
 AMOUNT = re.compile(r"([-−]?)(\d{1,3}(?:[ .\u00a0\u202f]\d{3})+|\d+)(?:,(\d{1,2}))?\s?(F ?CFA|XOF|XAF)", re.I)
 # columns whose numbers are names: no thousands there
-CODES = re.compile(r"\b(ann[ée]es?|ans?|years?|exercices?|n°|no|num[ée]ros?|comptes?|codes?|id|matricules?|"
-                   r"t[ée]l([ée]phone)?s?|r[ée]f([ée]rence)?s?)(\b|$)", re.I)
+CODES = re.compile(
+    r"\b(ann[ée]es?|ans?|years?|exercices?|n°|no|num[ée]ros?|comptes?|codes?|id|matricules?|"
+    r"t[ée]l([ée]phone)?s?|r[ée]f([ée]rence)?s?)(\b|$)",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     """*kind*: blank, bool, number, date, time, text or formula; *unit* is the currency of an amount that was written as text."""
+
     kind: str
     value: object = None
     unit: str = ""

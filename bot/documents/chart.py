@@ -1,4 +1,5 @@
 """What a model asks a chart to show, checked against the columns that are there."""
+
 from dataclasses import dataclass
 
 from bot.documents.clean import clean_line
@@ -10,6 +11,7 @@ TYPES = ("bar", "line", "pie")
 @dataclass(frozen=True)
 class Chart:
     """*x* and *y* are column numbers, counted from 0."""
+
     type: str
     title: str
     x: int
@@ -29,8 +31,10 @@ def read_chart(asked: object, columns: list[str], place: str) -> Chart:
 
     def find(name: object) -> int:
         if (wanted := clean_line(name).casefold()) not in numbers:
-            raise DocumentError(f"{place}: the chart names the column {clean_line(name)!r}, which does not exist; the columns are: "
-                                + ", ".join(repr(c) for c in columns))
+            raise DocumentError(
+                f"{place}: the chart names the column {clean_line(name)!r}, which does not exist; the columns are: "
+                + ", ".join(repr(c) for c in columns)
+            )
         return numbers[wanted]
 
     wanted = asked.get("y")

@@ -1,4 +1,5 @@
 """Text as a document may hold it: no control character, no half surrogate, no code point that XML forbids."""
+
 import re
 import unicodedata
 

@@ -1,4 +1,5 @@
 """Table columns: which way they stand and how the width is shared, the same in every kind of document."""
+
 import re
 
 from bot.documents.blocks import Table, plain
@@ -55,6 +56,10 @@ def lengths(table: Table) -> list[tuple[int, int]]:
     found = []
     for column in range(len(table.header)):
         texts = [plain(table.header[column]), *(plain(row[column])[:5000] for row in table.rows)]
-        found.append((max((len(line) for text in texts for line in text.split("\n")), default=0),
-                      max((len(word) for text in texts for word in words(text)), default=0)))
+        found.append(
+            (
+                max((len(line) for text in texts for line in text.split("\n")), default=0),
+                max((len(word) for text in texts for word in words(text)), default=0),
+            )
+        )
     return found

@@ -1,4 +1,5 @@
 """A Word document in real styles: headings that make an outline, lists that count, tables whose header repeats."""
+
 import io
 
 from docx import Document
@@ -100,9 +101,11 @@ class _Writer:
             link.append(made.add_run(clean_line(plain(heading.runs)))._r)
             made._p.append(link)
             first = first if first is not None else made
-        begin = [f'<w:fldChar {nsdecls("w")} w:fldCharType="begin"/>',
-                 f'<w:instrText {nsdecls("w")} xml:space="preserve">TOC \\o "1-3" \\h \\z \\u</w:instrText>',
-                 f'<w:fldChar {nsdecls("w")} w:fldCharType="separate"/>']
+        begin = [
+            f'<w:fldChar {nsdecls("w")} w:fldCharType="begin"/>',
+            f'<w:instrText {nsdecls("w")} xml:space="preserve">TOC \\o "1-3" \\h \\z \\u</w:instrText>',
+            f'<w:fldChar {nsdecls("w")} w:fldCharType="separate"/>',
+        ]
         at = 1 if first._p.pPr is not None else 0
         for offset, part in enumerate(begin):
             run = OxmlElement("w:r")
@@ -132,8 +135,11 @@ class _Writer:
                     self.table(block)
                 case Rule():
                     made = self.document.add_paragraph()
-                    made._p.get_or_add_pPr().append(parse_xml(f'<w:pBdr {nsdecls("w")}><w:bottom w:val="single" w:sz="6" w:space="1" '
-                                                             f'w:color="{palette.LINE}"/></w:pBdr>'))
+                    made._p.get_or_add_pPr().append(
+                        parse_xml(
+                            f'<w:pBdr {nsdecls("w")}><w:bottom w:val="single" w:sz="6" w:space="1" w:color="{palette.LINE}"/></w:pBdr>'
+                        )
+                    )
 
     def listing(self, block: Listing, level: int, style: str) -> None:
         depth = min(level, LEVELS - 1)
@@ -153,20 +159,29 @@ class _Writer:
     def table(self, block: Table) -> None:
         columns = len(block.header)
         if columns > MOST_COLUMNS:
-            raise DocumentError(f"a table has {columns} columns; a Word page holds at most {MOST_COLUMNS}: "
-                                "use generate_xlsx or fewer columns")
+            raise DocumentError(
+                f"a table has {columns} columns; a Word page holds at most {MOST_COLUMNS}: use generate_xlsx or fewer columns"
+            )
         size = 11 if columns <= 4 else 10 if columns <= 5 else 9 if columns <= 7 else 8
         letter = size * 0.022  # centimetres; wide enough for the fonts phones put in Calibri's place
         least = [min(word, 25) * letter + 0.5 for _, word in lengths(block)]
-        widths = fitted([max(min(line, 60) * letter + 0.5, short) for (line, _), short in zip(lengths(block), least, strict=True)],
-                        ROOM - 0.2, least)
+        widths = fitted(
+            [max(min(line, 60) * letter + 0.5, short) for (line, _), short in zip(lengths(block), least, strict=True)], ROOM - 0.2, least
+        )
         table = self.document.add_table(0, columns, "Table Grid")
         table.autofit = False
         properties = table._tbl.tblPr
         properties.append(parse_xml(f'<w:tblInd {nsdecls("w")} w:w="108" w:type="dxa"/>'))  # else its text, not its edge, meets the margin
-        properties.append(parse_xml(f'<w:tblBorders {nsdecls("w")}>' + "".join(
-            f'<w:{side} w:val="single" w:sz="4" w:space="0" w:color="{palette.LINE}"/>'
-            for side in ("top", "left", "bottom", "right", "insideH", "insideV")) + "</w:tblBorders>"))
+        properties.append(
+            parse_xml(
+                f"<w:tblBorders {nsdecls('w')}>"
+                + "".join(
+                    f'<w:{side} w:val="single" w:sz="4" w:space="0" w:color="{palette.LINE}"/>'
+                    for side in ("top", "left", "bottom", "right", "insideH", "insideV")
+                )
+                + "</w:tblBorders>"
+            )
+        )
         for column, width in zip(table.columns, widths, strict=True):
             column.width = Cm(width)
         aligned = alignments(block)

@@ -1,4 +1,5 @@
 """The look of a Word document: real styles, so that its reader can restyle, number and outline it."""
+
 from docx.document import Document
 from docx.enum.style import WD_STYLE_TYPE
 from docx.enum.text import WD_ALIGN_PARAGRAPH, WD_TAB_ALIGNMENT
@@ -16,15 +17,15 @@ HEADINGS = [(17, palette.ACCENT), (14, palette.ACCENT), (12, palette.INK), (11, 
 # Word calls a file damaged when these stand in another order (ECMA-376 part 1, 17.3 and 17.4)
 ORDER = {
     "pPr": "pStyle keepNext keepLines pageBreakBefore framePr widowControl numPr suppressLineNumbers pBdr shd tabs "
-           "suppressAutoHyphens kinsoku wordWrap overflowPunct topLinePunct autoSpaceDE autoSpaceDN bidi adjustRightInd "
-           "snapToGrid spacing ind contextualSpacing mirrorIndents suppressOverlap jc textDirection textAlignment "
-           "textboxTightWrap outlineLvl divId cnfStyle rPr sectPr pPrChange",
+    "suppressAutoHyphens kinsoku wordWrap overflowPunct topLinePunct autoSpaceDE autoSpaceDN bidi adjustRightInd "
+    "snapToGrid spacing ind contextualSpacing mirrorIndents suppressOverlap jc textDirection textAlignment "
+    "textboxTightWrap outlineLvl divId cnfStyle rPr sectPr pPrChange",
     "rPr": "rStyle rFonts b bCs i iCs caps smallCaps strike dstrike outline shadow emboss imprint noProof snapToGrid vanish "
-           "webHidden color spacing w kern position sz szCs highlight u effect bdr shd fitText vertAlign rtl cs em lang "
-           "eastAsianLayout specVanish oMath",
+    "webHidden color spacing w kern position sz szCs highlight u effect bdr shd fitText vertAlign rtl cs em lang "
+    "eastAsianLayout specVanish oMath",
     "tcPr": "cnfStyle tcW gridSpan hMerge vMerge tcBorders shd noWrap tcMar textDirection tcFitText vAlign hideMark",
     "tblPr": "tblStyle tblpPr tblOverlap bidiVisual tblStyleRowBandSize tblStyleColBandSize tblW jc tblCellSpacing tblInd "
-           "tblBorders shd tblLayout tblCellMar tblLook",
+    "tblBorders shd tblLayout tblCellMar tblLook",
 }
 
 
@@ -62,8 +63,9 @@ def shade(properties, fill: str) -> None:
 
 
 def _border(style, side: str, size: int, space: int, ink: str) -> None:
-    style.element.get_or_add_pPr().append(parse_xml(
-        f'<w:pBdr {nsdecls("w")}><w:{side} w:val="single" w:sz="{size}" w:space="{space}" w:color="{ink}"/></w:pBdr>'))
+    style.element.get_or_add_pPr().append(
+        parse_xml(f'<w:pBdr {nsdecls("w")}><w:{side} w:val="single" w:sz="{size}" w:space="{space}" w:color="{ink}"/></w:pBdr>')
+    )
 
 
 def set_styles(document: Document) -> None:
@@ -137,14 +139,19 @@ class Numbering:
             f'<w:lvlText w:val="{text}"/><w:lvlJc w:val="left"/>'
             f'<w:pPr><w:ind w:left="{360 * (level + 1)}" w:hanging="360"/></w:pPr>'
             f'<w:rPr><w:color w:val="{palette.ACCENT}"/></w:rPr></w:lvl>'
-            for level in range(LEVELS) for kind, text in [form(level)])
-        self.part.append(parse_xml(f'<w:abstractNum {nsdecls("w")} w:abstractNumId="{number}">'
-                                   f'<w:multiLevelType w:val="hybridMultilevel"/>{levels}</w:abstractNum>'))
+            for level in range(LEVELS)
+            for kind, text in [form(level)]
+        )
+        self.part.append(
+            parse_xml(
+                f'<w:abstractNum {nsdecls("w")} w:abstractNumId="{number}">'
+                f'<w:multiLevelType w:val="hybridMultilevel"/>{levels}</w:abstractNum>'
+            )
+        )
 
     def _instance(self, abstract: int, override: str = "") -> int:
         self.count += 1
-        self.part.append(parse_xml(f'<w:num {nsdecls("w")} w:numId="{self.count}">'
-                                   f'<w:abstractNumId w:val="{abstract}"/>{override}</w:num>'))
+        self.part.append(parse_xml(f'<w:num {nsdecls("w")} w:numId="{self.count}"><w:abstractNumId w:val="{abstract}"/>{override}</w:num>'))
         return self.count
 
     def numbered(self, start: int, level: int) -> int:

@@ -1,16 +1,46 @@
 """Spreadsheet formulas as a model writes them (French names, semicolons), checked and put into the form a file holds."""
+
 import re
 
 from bot.errors import DocumentError
 
 LONGEST = 8192  # characters, Excel's own limit
-FRENCH = {"SOMME": "SUM", "MOYENNE": "AVERAGE", "SI": "IF", "NB": "COUNT", "NBVAL": "COUNTA", "NB.SI": "COUNTIF", "SOMME.SI": "SUMIF",
-          "ARRONDI": "ROUND", "RECHERCHEV": "VLOOKUP", "ET": "AND", "OU": "OR", "NON": "NOT", "SIERREUR": "IFERROR", "PRODUIT": "PRODUCT",
-          "AUJOURDHUI": "TODAY", "ENT": "INT", "RACINE": "SQRT", "PUISSANCE": "POWER", "RANG": "RANK", "CONCATENER": "CONCATENATE",
-          "NB.SI.ENS": "COUNTIFS", "SOMME.SI.ENS": "SUMIFS", "MOYENNE.SI": "AVERAGEIF", "ANNEE": "YEAR", "MOIS": "MONTH", "JOUR": "DAY",
-          "GAUCHE": "LEFT", "DROITE": "RIGHT", "ECARTYPE": "STDEV", "MEDIANE": "MEDIAN", "SOMMEPROD": "SUMPRODUCT"}
-REACHES_OUT = re.compile(r"(WEBSERVICE|FILTERXML|RTD|CALL|REGISTER(\.ID)?|EXEC|DDE|IMPORT(XML|DATA|HTML|FEED|RANGE)|IMAGE|HYPERLINK)$",
-                         re.I)
+FRENCH = {
+    "SOMME": "SUM",
+    "MOYENNE": "AVERAGE",
+    "SI": "IF",
+    "NB": "COUNT",
+    "NBVAL": "COUNTA",
+    "NB.SI": "COUNTIF",
+    "SOMME.SI": "SUMIF",
+    "ARRONDI": "ROUND",
+    "RECHERCHEV": "VLOOKUP",
+    "ET": "AND",
+    "OU": "OR",
+    "NON": "NOT",
+    "SIERREUR": "IFERROR",
+    "PRODUIT": "PRODUCT",
+    "AUJOURDHUI": "TODAY",
+    "ENT": "INT",
+    "RACINE": "SQRT",
+    "PUISSANCE": "POWER",
+    "RANG": "RANK",
+    "CONCATENER": "CONCATENATE",
+    "NB.SI.ENS": "COUNTIFS",
+    "SOMME.SI.ENS": "SUMIFS",
+    "MOYENNE.SI": "AVERAGEIF",
+    "ANNEE": "YEAR",
+    "MOIS": "MONTH",
+    "JOUR": "DAY",
+    "GAUCHE": "LEFT",
+    "DROITE": "RIGHT",
+    "ECARTYPE": "STDEV",
+    "MEDIANE": "MEDIAN",
+    "SOMMEPROD": "SUMPRODUCT",
+}
+REACHES_OUT = re.compile(
+    r"(WEBSERVICE|FILTERXML|RTD|CALL|REGISTER(\.ID)?|EXEC|DDE|IMPORT(XML|DATA|HTML|FEED|RANGE)|IMAGE|HYPERLINK)$", re.I
+)
 
 
 def stored_form(formula: object, place: str) -> str:

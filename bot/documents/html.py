@@ -1,4 +1,5 @@
 """A web page in one file: no script, nothing fetched from anywhere, readable on a small phone and on paper."""
+
 import re
 from html import escape, unescape
 
@@ -30,16 +31,43 @@ from bot.documents.size import checked_size
 from bot.errors import DocumentError
 
 LONG = 14_000  # characters; beyond it a table of contents is of use
-IS_HTML = re.compile(r"\A\s*<(!doctype|html|head|body|h[1-6]|p|div|section|article|main|header|ul|ol|table|style|script)\b"
-                     r"|</(p|div|h[1-6]|ul|ol|table|section|article|body|html)\s*>", re.I)
+IS_HTML = re.compile(
+    r"\A\s*<(!doctype|html|head|body|h[1-6]|p|div|section|article|main|header|ul|ol|table|style|script)\b"
+    r"|</(p|div|h[1-6]|ul|ol|table|section|article|body|html)\s*>",
+    re.I,
+)
 TAGS = nh3.ALLOWED_TAGS - {"area", "map"}
-ATTRIBUTES = {"a": {"href", "title"}, "img": {"src", "alt", "width", "height"}, "td": {"colspan", "rowspan", "align"},
-              "th": {"colspan", "rowspan", "align", "scope"}, "ol": {"start", "type"}, "*": {"dir", "lang"}}
+ATTRIBUTES = {
+    "a": {"href", "title"},
+    "img": {"src", "alt", "width", "height"},
+    "td": {"colspan", "rowspan", "align"},
+    "th": {"colspan", "rowspan", "align", "scope"},
+    "ol": {"start", "type"},
+    "*": {"dir", "lang"},
+}
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,", re.I)
 TAG = re.compile(r"(</?([a-zA-Z][a-zA-Z0-9]*)[^<>]*>)")
 VERBATIM = {"pre", "code", "script", "style"}
-MAY_STAY_OPEN = {"p", "li", "td", "th", "tr", "br", "hr", "img", "dt", "dd", "input", "meta", "link", "col", "wbr",
-                 "thead", "tbody", "tfoot"}
+MAY_STAY_OPEN = {
+    "p",
+    "li",
+    "td",
+    "th",
+    "tr",
+    "br",
+    "hr",
+    "img",
+    "dt",
+    "dd",
+    "input",
+    "meta",
+    "link",
+    "col",
+    "wbr",
+    "thead",
+    "tbody",
+    "tfoot",
+}
 DEEPEST = 300  # tags inside tags; sanitising takes time that grows with its square
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
@@ -132,7 +160,7 @@ class _Writer:
             tag = "td" if at else "th"
             total = at and at == len(table.rows) and is_total(plain(row[0]))
             cells = "".join(f'<{tag}{side} dir="auto">{_runs(runs)}</{tag}>' for runs, side in zip(row, sides, strict=True))
-            lines.append(f'<tr{" class=total" if total else ""}>{cells}</tr>')
+            lines.append(f"<tr{' class=total' if total else ''}>{cells}</tr>")
         return f"<table>\n<thead>\n{lines[0]}\n</thead>\n<tbody>\n" + "\n".join(lines[1:]) + "\n</tbody>\n</table>"
 
 
@@ -176,8 +204,14 @@ def _from_html(title: str, text: str) -> str:
         raise DocumentError(f"content is too long ({len(text)} characters, at most {LONGEST}): split it into several documents")
     text = _with_formulas(text)
     # sanitising comes last: nothing may be changed in what it has made safe
-    safe = nh3.clean(text, tags=TAGS, attributes=ATTRIBUTES, attribute_filter=_attribute,
-                     url_schemes={"http", "https", "mailto", "tel", "data"}, clean_content_tags={"script", "style", "title"}).strip()
+    safe = nh3.clean(
+        text,
+        tags=TAGS,
+        attributes=ATTRIBUTES,
+        attribute_filter=_attribute,
+        url_schemes={"http", "https", "mailto", "tel", "data"},
+        clean_content_tags={"script", "style", "title"},
+    ).strip()
     return safe if "<h1" in safe else f'<h1 dir="auto">{escape(title, quote=False)}</h1>\n{safe}'
 
 
@@ -193,4 +227,5 @@ def render_html(title: str, content: str) -> bytes:
         f'<!DOCTYPE html>\n<html lang="fr">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title, quote=False)}</title>\n'
-        f"<style>\n{STYLE}\n</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n".encode())
+        f"<style>\n{STYLE}\n</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n".encode()
+    )

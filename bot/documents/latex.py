@@ -2,6 +2,7 @@
 
 The grammar is read here; the names of some thousand symbols come from pylatexenc.
 """
+
 import re
 import unicodedata
 from functools import cache
@@ -29,7 +30,6 @@ from bot.documents.latex_words import (
 TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\(?s:.)|\s+|(?s:.)")
 DEEPEST = 40  # groups inside groups; a formula beyond it is shown without its braces
 JOIN, TAIL, PAD = "\x01", "\x02", "\x03"  # a space when letters would touch (before, after); a space always
-
 
 
 @cache
@@ -100,7 +100,7 @@ class _Reader:
         return token
 
     def flat_rest(self) -> str:
-        rest, self.at = self.tokens[self.at:], len(self.tokens)
+        rest, self.at = self.tokens[self.at :], len(self.tokens)
         return "".join(t.lstrip("\\") for t in rest if t not in "{}^_&")
 
     def raw_group(self) -> str:
@@ -111,7 +111,7 @@ class _Reader:
         while self.at < len(self.tokens) and open_:
             open_ += {"{": 1, "}": -1}.get(self.tokens[self.at], 0)
             self.at += 1
-        return "".join(self.tokens[start:self.at - (not open_)])
+        return "".join(self.tokens[start : self.at - (not open_)])
 
     def group(self, digits: bool = False) -> str:
         """One argument: a braced group or one sign (with *digits*, a whole number: x^12 is meant as x^{12})."""
@@ -295,7 +295,7 @@ def _accented(text: str, accent: str) -> str:
     if accent in ("\u0305", "\u0332"):
         return "".join(c + accent for c in text)
     middle = len(text) // 2 if accent == "\u0302" and len(text) == 3 else len(text) - 1
-    return unicodedata.normalize("NFC", text[:middle + 1] + accent + text[middle + 1:]) if text else ""
+    return unicodedata.normalize("NFC", text[: middle + 1] + accent + text[middle + 1 :]) if text else ""
 
 
 def _chemistry(text: str) -> str:

@@ -1,4 +1,5 @@
 """A Markdown file: the text as written, with its title above when it has none."""
+
 from bot.documents.clean import clean, clean_line
 from bot.documents.size import checked_size
 

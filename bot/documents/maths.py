@@ -3,6 +3,7 @@
 A formula stands between ``$…$``, ``$$…$$``, ``\\(…\\)`` or ``\\[…\\]``, or in a bare ``\\begin{align}…\\end{align}``.
 Prices are not formulas.
 """
+
 import re
 
 from bot.documents.latex import to_unicode
@@ -21,7 +22,7 @@ Formula = tuple[int, str, bool]  # where it ends in the text, the LaTeX between 
 def _is_price(text: str, start: int, end: int, latex: str) -> bool:
     """Whether the single dollars at *start* and before *end* are money or plain signs. pandoc's rule: no space inside (unless it is
     clearly LaTeX), no digit beside; and one more for "entre $5 et 10$": several words and no sign of calculation are prose."""
-    before, after = text[start - 1:start], text[end:end + 1]
+    before, after = text[start - 1 : start], text[end : end + 1]
     if before.isalnum() or before == "\\" or after.isalnum() or "\n\n" in latex:
         return True
     if latex[0].isspace() or latex[-1].isspace():
@@ -34,7 +35,7 @@ def formula_at(text: str, start: int) -> Formula | None:
     if opened := ENVIRONMENT.match(text, start):
         close = f"\\end{{{opened[1]}}}"
         end = text.find(close, start, start + LONGEST)
-        return (end + len(close), text[start:end + len(close)], True) if end > 0 else None
+        return (end + len(close), text[start : end + len(close)], True) if end > 0 else None
     sign = next((s for s in DELIMITERS if text.startswith(s, start)), None)
     if sign is None or (start and text[start - 1] == "\\" and sign[0] == "\\"):
         return None

@@ -1,12 +1,37 @@
 """Names of generated files: short, plain ASCII, harmless on every system and in every address."""
+
 import re
 import unicodedata
 
 STEM_LENGTH = 20
-LETTERS = str.maketrans({"œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE", "ß": "ss", "ɛ": "e", "Ɛ": "E", "ɔ": "o", "Ɔ": "O", "ŋ": "n", "Ŋ": "N",
-                         "ɓ": "b", "ɗ": "d", "ɲ": "n", "ƴ": "y", "ø": "o", "Ø": "O", "đ": "d", "ł": "l"})
-KNOWN_EXTENSION = re.compile(r"\.(pdf|xlsx?|xlsm|docx?|docm|pptx?|html?|md|txt|csv|odt|ods|odp|rtf|"
-                             r"js|exe|bat|cmd|com|sh|php|py|svg|zip|xml|json)$", re.I)
+LETTERS = str.maketrans(
+    {
+        "œ": "oe",
+        "Œ": "OE",
+        "æ": "ae",
+        "Æ": "AE",
+        "ß": "ss",
+        "ɛ": "e",
+        "Ɛ": "E",
+        "ɔ": "o",
+        "Ɔ": "O",
+        "ŋ": "n",
+        "Ŋ": "N",
+        "ɓ": "b",
+        "ɗ": "d",
+        "ɲ": "n",
+        "ƴ": "y",
+        "ø": "o",
+        "Ø": "O",
+        "đ": "d",
+        "ł": "l",
+    }
+)
+KNOWN_EXTENSION = re.compile(
+    r"\.(pdf|xlsx?|xlsm|docx?|docm|pptx?|html?|md|txt|csv|odt|ods|odp|rtf|"
+    r"js|exe|bat|cmd|com|sh|php|py|svg|zip|xml|json)$",
+    re.I,
+)
 # https://learn.microsoft.com/windows/win32/fileio/naming-a-file: reserved whatever the extension
 RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.I)
 

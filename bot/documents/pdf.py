@@ -1,4 +1,5 @@
 """A PDF that is pleasant on a phone and on paper: A4, shipped fonts, page numbers, a table of contents when it is long."""
+
 import io
 import textwrap
 from threading import Lock
@@ -37,20 +38,61 @@ DEEPEST_INDENT = 8
 ONE_AT_A_TIME = Lock()  # reportlab's font objects keep their place while they are read
 BULLETS = "•–◦"
 
-BODY = ParagraphStyle("body", fontName=typeface.REGULAR, fontSize=10, leading=15, spaceAfter=6, textColor=HexColor(f"#{palette.INK}"),
-                      allowWidows=0, allowOrphans=0)
+BODY = ParagraphStyle(
+    "body",
+    fontName=typeface.REGULAR,
+    fontSize=10,
+    leading=15,
+    spaceAfter=6,
+    textColor=HexColor(f"#{palette.INK}"),
+    allowWidows=0,
+    allowOrphans=0,
+)
 TITLE = BODY.clone("title", fontName=typeface.BOLD, fontSize=20, leading=26, textColor=HexColor(f"#{palette.ACCENT}"), spaceAfter=4)
 AUTHOR = BODY.clone("author", fontSize=9.5, textColor=HexColor(f"#{palette.MUTED}"), spaceAfter=4)
-HEADINGS = [BODY.clone(f"h{level}", fontName=typeface.BOLD, fontSize=size, leading=size * 1.35, spaceBefore=before, spaceAfter=5,
-                       textColor=HexColor(f"#{colour}"))
-            for level, size, before, colour in [(1, 16, 14, palette.ACCENT), (2, 13.5, 12, palette.ACCENT), (3, 11.5, 9, palette.INK),
-                                                (4, 10.5, 7, palette.INK), (5, 10, 6, palette.INK), (6, 10, 6, palette.MUTED)]]
+HEADINGS = [
+    BODY.clone(
+        f"h{level}",
+        fontName=typeface.BOLD,
+        fontSize=size,
+        leading=size * 1.35,
+        spaceBefore=before,
+        spaceAfter=5,
+        textColor=HexColor(f"#{colour}"),
+    )
+    for level, size, before, colour in [
+        (1, 16, 14, palette.ACCENT),
+        (2, 13.5, 12, palette.ACCENT),
+        (3, 11.5, 9, palette.INK),
+        (4, 10.5, 7, palette.INK),
+        (5, 10, 6, palette.INK),
+        (6, 10, 6, palette.MUTED),
+    ]
+]
 FORMULA = BODY.clone("formula", fontSize=12, leading=18, alignment=TA_CENTER, spaceBefore=4, spaceAfter=10)
-CODE = BODY.clone("code", fontName=typeface.MONO, fontSize=8.5, leading=12, backColor=HexColor(f"#{palette.CODE}"), borderPadding=6,
-                  spaceBefore=8, spaceAfter=14, leftIndent=6, rightIndent=6)
+CODE = BODY.clone(
+    "code",
+    fontName=typeface.MONO,
+    fontSize=8.5,
+    leading=12,
+    backColor=HexColor(f"#{palette.CODE}"),
+    borderPadding=6,
+    spaceBefore=8,
+    spaceAfter=14,
+    leftIndent=6,
+    rightIndent=6,
+)
 QUOTE = BODY.clone("quote", textColor=HexColor(f"#{palette.MUTED}"))
-CONTENTS = [BODY.clone(f"toc{level}", leftIndent=level * INDENT, fontName=typeface.BOLD if not level else typeface.REGULAR, spaceAfter=2,
-                       spaceBefore=4 if not level else 0) for level in range(3)]
+CONTENTS = [
+    BODY.clone(
+        f"toc{level}",
+        leftIndent=level * INDENT,
+        fontName=typeface.BOLD if not level else typeface.REGULAR,
+        spaceAfter=2,
+        spaceBefore=4 if not level else 0,
+    )
+    for level in range(3)
+]
 
 
 class _Barred(Paragraph):
@@ -78,8 +120,20 @@ class _Numbered(Canvas):
 
 class _Document(BaseDocTemplate):
     def __init__(self, target: io.BytesIO, title: str, author: str, size: tuple[float, float]):
-        super().__init__(target, pagesize=size, title=title, author=author, creator="Palabre", producer="Palabre", subject="", invariant=1,
-                         leftMargin=MARGIN, rightMargin=MARGIN, topMargin=MARGIN, bottomMargin=MARGIN)
+        super().__init__(
+            target,
+            pagesize=size,
+            title=title,
+            author=author,
+            creator="Palabre",
+            producer="Palabre",
+            subject="",
+            invariant=1,
+            leftMargin=MARGIN,
+            rightMargin=MARGIN,
+            topMargin=MARGIN,
+            bottomMargin=MARGIN,
+        )
         frame = Frame(MARGIN, MARGIN, size[0] - 2 * MARGIN, size[1] - 2 * MARGIN, 0, 0, 0, 0)
         self.addPageTemplates(PageTemplate("page", [frame], onPageEnd=self._foot))
         self.foot = typeface.one_line(title, 8, size[0] - 2 * MARGIN - 70)
@@ -158,8 +212,15 @@ class _Story:
         inner = indent + hang if nested < DEEPEST_INDENT else indent
         for number, item in enumerate(block.items, block.start or 0):
             bullet = BULLETS[min(nested, len(BULLETS) - 1)] if block.start is None else f"{number}."
-            style = BODY.clone("item", leftIndent=inner, bulletIndent=indent + 2, spaceAfter=3, bulletFontName=typeface.REGULAR,
-                               bulletFontSize=BODY.fontSize, bulletColor=HexColor(f"#{palette.ACCENT}"))
+            style = BODY.clone(
+                "item",
+                leftIndent=inner,
+                bulletIndent=indent + 2,
+                spaceAfter=3,
+                bulletFontName=typeface.REGULAR,
+                bulletFontSize=BODY.fontSize,
+                bulletColor=HexColor(f"#{palette.ACCENT}"),
+            )
             runs, rest = item_parts(item)
             # an empty paragraph would not draw its bullet
             made.append(self.paragraph(runs or [Run(typeface.NO_BREAK)], style, bullet="" if is_task(runs) else bullet))
@@ -169,8 +230,11 @@ class _Story:
     def code(self, text: str, indent: float) -> XPreformatted:
         style = CODE.clone("code", leftIndent=indent + 6)
         columns = max(20, int((self.width - indent - 12) / typeface.width("m", CODE.fontSize, typeface.MONO)))
-        lines = [part for line in text.expandtabs(4).split("\n") for part in
-                 (textwrap.wrap(line, columns, drop_whitespace=False, replace_whitespace=False, break_on_hyphens=False) or [""])]
+        lines = [
+            part
+            for line in text.expandtabs(4).split("\n")
+            for part in (textwrap.wrap(line, columns, drop_whitespace=False, replace_whitespace=False, break_on_hyphens=False) or [""])
+        ]
         return XPreformatted(typeface.markup([Run("\n".join(lines), code=True)], style, 1e9)[0].replace("<br/>", "\n"), style)
 
 

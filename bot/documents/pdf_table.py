@@ -1,4 +1,5 @@
 """Tables of a PDF: columns as wide as they need, numbers to the right, rows that break over pages."""
+
 from dataclasses import replace
 
 from reportlab.lib.colors import HexColor, white
@@ -49,15 +50,20 @@ def pdf_table(table: Table, room: float, page_height: float, base: ParagraphStyl
     size = 9.0 if columns <= 7 else 7.5 if columns <= 12 else 6.0 if columns <= 18 else 4.5
     padding = 5.0 if columns <= 7 else 3.0 if columns <= 12 else 1.5
     widths = _widths(table, room, size, padding)
-    styles = [base.clone(f"cell{a}", fontSize=size, leading=size * 1.35, alignment=a, spaceBefore=0, spaceAfter=0, leftIndent=0)
-              for a in map(ALIGNMENTS.get, alignments(table))]
+    styles = [
+        base.clone(f"cell{a}", fontSize=size, leading=size * 1.35, alignment=a, spaceBefore=0, spaceAfter=0, leftIndent=0)
+        for a in map(ALIGNMENTS.get, alignments(table))
+    ]
 
     def cell(runs: list[Run], column: int, head: bool = False) -> Paragraph:
         style, inner = styles[column], widths[column] - 2 * padding
         text, turned = typeface.markup(runs, style, inner, bold=head)
         if head or turned:
-            style = style.clone("head", alignment=TA_RIGHT if turned else style.alignment,
-                                **({"fontName": typeface.BOLD, "textColor": white} if head else {}))
+            style = style.clone(
+                "head",
+                alignment=TA_RIGHT if turned else style.alignment,
+                **({"fontName": typeface.BOLD, "textColor": white} if head else {}),
+            )
         return Paragraph(text, style)
 
     data: list[list] = [[cell(runs, c, head=True) for c, runs in enumerate(table.header)]]
@@ -72,13 +78,22 @@ def pdf_table(table: Table, room: float, page_height: float, base: ParagraphStyl
         else:
             data.append(cells)
     line = HexColor(f"#{palette.LINE}")
-    look = [("BACKGROUND", (0, 0), (-1, 0), HexColor(f"#{palette.ACCENT}")), ("VALIGN", (0, 0), (-1, -1), "TOP"),
-            ("LINEBELOW", (0, 0), (-1, -1), 0.5, line), ("BOX", (0, 0), (-1, -1), 0.5, line),
-            ("LEFTPADDING", (0, 0), (-1, -1), padding), ("RIGHTPADDING", (0, 0), (-1, -1), padding),
-            ("TOPPADDING", (0, 0), (-1, -1), padding * 0.7), ("BOTTOMPADDING", (0, 0), (-1, -1), padding * 0.9)]
+    look = [
+        ("BACKGROUND", (0, 0), (-1, 0), HexColor(f"#{palette.ACCENT}")),
+        ("VALIGN", (0, 0), (-1, -1), "TOP"),
+        ("LINEBELOW", (0, 0), (-1, -1), 0.5, line),
+        ("BOX", (0, 0), (-1, -1), 0.5, line),
+        ("LEFTPADDING", (0, 0), (-1, -1), padding),
+        ("RIGHTPADDING", (0, 0), (-1, -1), padding),
+        ("TOPPADDING", (0, 0), (-1, -1), padding * 0.7),
+        ("BOTTOMPADDING", (0, 0), (-1, -1), padding * 0.9),
+    ]
     for row in continued:
-        look += [("LINEBELOW", (0, row), (-1, row), 0.5, white), ("BOTTOMPADDING", (0, row), (-1, row), 0),
-                 ("TOPPADDING", (0, row + 1), (-1, row + 1), 0)]
+        look += [
+            ("LINEBELOW", (0, row), (-1, row), 0.5, white),
+            ("BOTTOMPADDING", (0, row), (-1, row), 0),
+            ("TOPPADDING", (0, row + 1), (-1, row + 1), 0),
+        ]
     if table.rows and total:
         look += [("BACKGROUND", (0, -1), (-1, -1), HexColor(f"#{palette.PALE}"))]
     return [Spacer(0, 4), LongTable(data, widths, repeatRows=1, style=look, hAlign="LEFT"), Spacer(0, 8)]

@@ -1,4 +1,5 @@
 """A presentation that can be given as it is: bullets that fit, tables that go on, charts that can be edited."""
+
 import io
 
 from pptx.chart.data import CategoryChartData

@@ -1,4 +1,5 @@
 """How much goes on a slide: sizes that can be read from the last row, and more slides instead of smaller letters."""
+
 from dataclasses import dataclass
 from math import ceil
 

@@ -1,4 +1,5 @@
 """What a model asks a slide to hold, read and checked."""
+
 import re
 from dataclasses import dataclass
 
@@ -32,8 +33,9 @@ def read_table(value: object, place: str) -> list[list[list[Run]]]:
         raise DocumentError(f"{place}: table must be a list of rows, each a list of cells, the first one the header")
     columns = max(map(len, rows), default=0)
     if columns > MOST_COLUMNS:
-        raise DocumentError(f"{place}: the table has {columns} columns; a slide holds at most {MOST_COLUMNS}: "
-                            "use generate_xlsx or fewer columns")
+        raise DocumentError(
+            f"{place}: the table has {columns} columns; a slide holds at most {MOST_COLUMNS}: use generate_xlsx or fewer columns"
+        )
     cells = [[inline(cell) for cell in [*row, *[""] * (columns - len(row))]] for row in rows] if columns else []
     if any(len(plain(cell)) > LONGEST_CELL for row in cells for cell in row):
         raise DocumentError(f"{place}: a table cell is longer than {LONGEST_CELL} characters; use bullets or generate_docx for long text")

@@ -1,4 +1,5 @@
 """The look of a presentation: 16:9, three layouts, theme colours and fonts, so that its reader can restyle it at once."""
+
 import re
 
 from pptx import Presentation
@@ -41,9 +42,13 @@ def _text(shape, size: float, ink: str, bold: bool = False, anchor: MSO_ANCHOR =
     """The look of a layout's placeholder, for its first level: to the left, without a bullet."""
     frame = shape.text_frame
     frame.vertical_anchor, frame.word_wrap = anchor, True
-    shape._element.txBody.replace(shape._element.txBody.find("{http://schemas.openxmlformats.org/drawingml/2006/main}lstStyle"), parse_xml(
-        f'<a:lstStyle {nsdecls("a")}><a:lvl1pPr marL="0" indent="0" algn="l"><a:buNone/><a:defRPr sz="{int(size * 100)}" '
-        f'b="{int(bold)}"><a:solidFill><a:srgbClr val="{ink}"/></a:solidFill></a:defRPr></a:lvl1pPr></a:lstStyle>'))
+    shape._element.txBody.replace(
+        shape._element.txBody.find("{http://schemas.openxmlformats.org/drawingml/2006/main}lstStyle"),
+        parse_xml(
+            f'<a:lstStyle {nsdecls("a")}><a:lvl1pPr marL="0" indent="0" algn="l"><a:buNone/><a:defRPr sz="{int(size * 100)}" '
+            f'b="{int(bold)}"><a:solidFill><a:srgbClr val="{ink}"/></a:solidFill></a:defRPr></a:lvl1pPr></a:lstStyle>'
+        ),
+    )
 
 
 def _foot(master, title: str) -> None:
@@ -53,7 +58,7 @@ def _foot(master, title: str) -> None:
         if placeholder.placeholder_format.type in FOOT:  # drawn below instead
             tree.remove(placeholder._element)
     number = '<a:fld id="{B6F15528-21DE-4FAA-801E-634DDDAF4B2B}" type="slidenum"><a:rPr lang="fr-FR" sz="1000"/><a:t>1</a:t></a:fld>'
-    label = "<a:r><a:rPr lang=\"fr-FR\" sz=\"1000\"/><a:t/></a:r>"
+    label = '<a:r><a:rPr lang="fr-FR" sz="1000"/><a:t/></a:r>'
     for at, (left, width, side, inside) in enumerate([(LEFT, Inches(9), "l", label), (LEFT + ROOM - Inches(1), Inches(1), "r", number)]):
         shape = parse_xml(
             f'<p:sp {nsdecls("p", "a")}><p:nvSpPr><p:cNvPr id="{90 + at}" name="Foot {at}"/><p:cNvSpPr txBox="1"/>'
@@ -61,14 +66,19 @@ def _foot(master, title: str) -> None:
             f'<p:spPr><a:xfrm><a:off x="{left}" y="{Inches(6.95)}"/><a:ext cx="{width}" cy="{Inches(0.3)}"/></a:xfrm>'
             f'<a:prstGeom prst="rect"><a:avLst/></a:prstGeom><a:noFill/></p:spPr><p:txBody><a:bodyPr lIns="0" rIns="0" wrap="square"/>'
             f'<a:lstStyle><a:lvl1pPr algn="{side}"><a:defRPr sz="1000"><a:solidFill><a:srgbClr val="{palette.MUTED}"/></a:solidFill>'
-            f'</a:defRPr></a:lvl1pPr></a:lstStyle><a:p><a:pPr algn="{side}"/>{inside}</a:p></p:txBody></p:sp>')
+            f'</a:defRPr></a:lvl1pPr></a:lstStyle><a:p><a:pPr algn="{side}"/>{inside}</a:p></p:txBody></p:sp>'
+        )
         for text in shape.iter("{http://schemas.openxmlformats.org/drawingml/2006/main}t"):
             text.text = text.text or title[:90]
         tree.append(shape)
-    tree.append(parse_xml(
-        f'<p:sp {nsdecls("p", "a")}><p:nvSpPr><p:cNvPr id="93" name="Line"/><p:cNvSpPr/><p:nvPr userDrawn="1"/></p:nvSpPr><p:spPr>'
-        f'<a:xfrm><a:off x="{LEFT}" y="{Inches(1.38)}"/><a:ext cx="{Inches(0.9)}" cy="{Inches(0.06)}"/></a:xfrm><a:prstGeom prst="rect">'
-        f'<a:avLst/></a:prstGeom><a:solidFill><a:schemeClr val="accent1"/></a:solidFill><a:ln><a:noFill/></a:ln></p:spPr></p:sp>'))
+    tree.append(
+        parse_xml(
+            f'<p:sp {nsdecls("p", "a")}><p:nvSpPr><p:cNvPr id="93" name="Line"/><p:cNvSpPr/><p:nvPr userDrawn="1"/></p:nvSpPr><p:spPr>'
+            f'<a:xfrm><a:off x="{LEFT}" y="{Inches(1.38)}"/><a:ext cx="{Inches(0.9)}" cy="{Inches(0.06)}"/></a:xfrm>'
+            '<a:prstGeom prst="rect">'
+            f'<a:avLst/></a:prstGeom><a:solidFill><a:schemeClr val="accent1"/></a:solidFill><a:ln><a:noFill/></a:ln></p:spPr></p:sp>'
+        )
+    )
 
 
 def new_presentation(title: str):

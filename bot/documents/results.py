@@ -3,13 +3,17 @@
 A file keeps the last result beside each formula. Excel and LibreOffice work it out again, but the viewers of phones show what is
 stored, so the common functions are worked out here; for the others nothing is stored.
 """
+
 import re
 from collections.abc import Callable, Iterator
 from statistics import fmean
 
-TOKEN = re.compile(r"""\s*(?:(?P<text>"(?:[^"]|"")*")|(?P<sheet>(?:'(?:[^']|'')+'|[^\W\d][\w.]*)!)|(?P<call>[^\W\d][\w.]*)\s*(?=\()
+TOKEN = re.compile(
+    r"""\s*(?:(?P<text>"(?:[^"]|"")*")|(?P<sheet>(?:'(?:[^']|'')+'|[^\W\d][\w.]*)!)|(?P<call>[^\W\d][\w.]*)\s*(?=\()
     |(?P<cell>\$?[A-Za-z]{1,3}\$?\d{1,7})(?![\w.(])|(?P<number>\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)|(?P<name>[^\W\d][\w.]*)
-    |(?P<sign><>|<=|>=|[-+*/^&=<>():,;%{}#!?@]))""", re.X)
+    |(?P<sign><>|<=|>=|[-+*/^&=<>():,;%{}#!?@]))""",
+    re.X,
+)
 CRITERION = re.compile(r"(<=|>=|<>|<|>|=)?(.*)", re.S)
 BUDGET = 500_000  # cells looked at for one workbook; running totals over long sheets would take for ever
 DEEPEST = 30  # formulas that need each other, or brackets in brackets
@@ -32,7 +36,7 @@ def _tokens(formula: str) -> list[tuple[str, str]]:
         if not match:
             if not formula[at:].strip():
                 break
-            raise _NotWorkedOut(formula[at:at + 10])
+            raise _NotWorkedOut(formula[at : at + 10])
         found.append((match.lastgroup or "", match[match.lastgroup or 0].strip()))
         at = match.end()
     return found
@@ -139,13 +143,22 @@ def _conditional(tested: list, criterion: object, values: list | None = None) ->
 
 
 FUNCTIONS: dict[str, Callable] = {
-    "SUM": lambda *a: sum(_numbers(list(a))), "AVERAGE": lambda *a: fmean(_numbers(list(a))),
+    "SUM": lambda *a: sum(_numbers(list(a))),
+    "AVERAGE": lambda *a: fmean(_numbers(list(a))),
     "MIN": lambda *a: min(_numbers(list(a)), default=0),
-    "MAX": lambda *a: max(_numbers(list(a)), default=0), "COUNT": lambda *a: len(_numbers(list(a))),
+    "MAX": lambda *a: max(_numbers(list(a)), default=0),
+    "COUNT": lambda *a: len(_numbers(list(a))),
     "COUNTA": lambda *a: sum(v is not None for x in a for v in (x if isinstance(x, list) else [x])),
-    "ROUND": _rounded, "ABS": lambda v: abs(_number(v)), "INT": lambda v: _number(v) // 1, "SQRT": lambda v: _number(v) ** 0.5,
-    "POWER": lambda a, b: _number(a) ** _number(b), "AND": lambda *a: all(map(_number, a)), "OR": lambda *a: any(map(_number, a)),
-    "NOT": lambda v: not _number(v), "SUMIF": lambda *a: sum(_conditional(*a)), "AVERAGEIF": lambda *a: fmean(_conditional(*a)),
+    "ROUND": _rounded,
+    "ABS": lambda v: abs(_number(v)),
+    "INT": lambda v: _number(v) // 1,
+    "SQRT": lambda v: _number(v) ** 0.5,
+    "POWER": lambda a, b: _number(a) ** _number(b),
+    "AND": lambda *a: all(map(_number, a)),
+    "OR": lambda *a: any(map(_number, a)),
+    "NOT": lambda v: not _number(v),
+    "SUMIF": lambda *a: sum(_conditional(*a)),
+    "AVERAGEIF": lambda *a: fmean(_conditional(*a)),
     "COUNTIF": lambda tested, criterion: sum(map(_meets(criterion), tested)),
 }
 

@@ -1,4 +1,5 @@
 """Signs that no text font draws (emoji, flags, rare letters), told in signs and words that it does."""
+
 import re
 import unicodedata
 from collections.abc import Callable
@@ -6,22 +7,83 @@ from collections.abc import Callable
 # joiners, variation selectors, skin tones, keycaps, zero-width spaces, direction marks: nothing is left to see without them
 INVISIBLE = re.compile("[\u00ad\u034f\u200b-\u200f\u202a-\u202e\u2060-\u2069\u20e3\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]")
 
-SIGNS = dict(zip("✅❌❎⭐🌟✨❓❔❗❕➕➖➗⏰⏳⌛⌚🔴🟠🟡🟢🔵🟣⚫⚪🟥🟩🟦⬛⬜🔺🔻👉👈👆👇💯🔔📞📱📧✂📎🔑🔒🎵🎶💔💙💚💛💜🧡🖤🙂🙁😊😢😃👎",
-                 "✔✘✘★★★??!!+−÷☼☼☼☼●●●●●●●○■■■■□▲▼☞☜☝☟✓♪☎☎✉✂◆◆◆♪♪♥♥♥♥♥♥♥☺☹☺☹☺✘", strict=True))
+SIGNS = dict(
+    zip(
+        "✅❌❎⭐🌟✨❓❔❗❕➕➖➗⏰⏳⌛⌚🔴🟠🟡🟢🔵🟣⚫⚪🟥🟩🟦⬛⬜🔺🔻👉👈👆👇💯🔔📞📱📧✂📎🔑🔒🎵🎶💔💙💚💛💜🧡🖤🙂🙁😊😢😃👎",
+        "✔✘✘★★★??!!+−÷☼☼☼☼●●●●●●●○■■■■□▲▼☞☜☝☟✓♪☎☎✉✂◆◆◆♪♪♥♥♥♥♥♥♥☺☹☺☹☺✘",
+        strict=True,
+    )
+)
 SIGNS |= dict.fromkeys("👍👌🆗✍", "✔") | dict.fromkeys("🎉🎊🏆🥇🏅👏🙌💪🚀🔥🎓🎁🤩🥳", "★") | dict.fromkeys("💡📌📍🎯🧠", "☞")
 SIGNS |= dict.fromkeys("📚📖📘📗📙📕📓📒📝🖊📄📃📑📊📈📉🔢🧮📐📏📅📆🗓📋🔎🔍🧪🔬🌍🌎🌏🗺💬🗣👋🙏", "◆")
 SIGNS |= dict.fromkeys("💰💵💸💳🏫🏠🛒🧾📦🔹🔸💼👀🤔🤝", "◆")
-SIGNS |= dict.fromkeys(map(chr, range(0x1F600, 0x1F610)), "☺") | dict.fromkeys(map(chr, range(0x1F610, 0x1F645)), "☹") | dict.fromkeys(
-    "😊😋😌😍😎😏😗😘😙😚😛😜😝🙂🙃😺😸", "☺")
-WORDS = {"🍎": "pomme", "🍏": "pomme", "🍌": "banane", "🍊": "orange", "🍋": "citron", "🥭": "mangue", "🍍": "ananas",
-         "🍉": "pastèque", "🍓": "fraise", "🍇": "raisin", "🥥": "noix de coco", "🥑": "avocat", "🍅": "tomate", "🌽": "maïs",
-         "🍠": "patate douce", "🥕": "carotte", "🍞": "pain", "🍰": "gâteau", "🍕": "pizza", "🍬": "bonbon", "🥚": "œuf",
-         "🐟": "poisson", "🐄": "vache", "🐐": "chèvre", "🐑": "mouton", "🐔": "poule", "🐓": "coq", "🐶": "chien", "🐱": "chat",
-         "🐭": "souris", "🐘": "éléphant", "🦁": "lion", "🐒": "singe", "🐢": "tortue", "🐦": "oiseau", "🦋": "papillon",
-         "🐝": "abeille", "🌳": "arbre", "🌴": "palmier", "🌱": "pousse", "🌸": "fleur", "🌺": "fleur", "⚽": "ballon",
-         "🏀": "ballon", "🎈": "ballon", "🚗": "voiture", "🚌": "bus", "🚲": "vélo", "🚂": "train", "✈": "avion", "⛵": "bateau",
-         "👦": "garçon", "👧": "fille", "👨": "homme", "👩": "femme", "👶": "bébé", "💧": "goutte", "🌧": "pluie", "🌞": "soleil",
-         "🌙": "lune"}
+SIGNS |= (
+    dict.fromkeys(map(chr, range(0x1F600, 0x1F610)), "☺")
+    | dict.fromkeys(map(chr, range(0x1F610, 0x1F645)), "☹")
+    | dict.fromkeys("😊😋😌😍😎😏😗😘😙😚😛😜😝🙂🙃😺😸", "☺")
+)
+WORDS = {
+    "🍎": "pomme",
+    "🍏": "pomme",
+    "🍌": "banane",
+    "🍊": "orange",
+    "🍋": "citron",
+    "🥭": "mangue",
+    "🍍": "ananas",
+    "🍉": "pastèque",
+    "🍓": "fraise",
+    "🍇": "raisin",
+    "🥥": "noix de coco",
+    "🥑": "avocat",
+    "🍅": "tomate",
+    "🌽": "maïs",
+    "🍠": "patate douce",
+    "🥕": "carotte",
+    "🍞": "pain",
+    "🍰": "gâteau",
+    "🍕": "pizza",
+    "🍬": "bonbon",
+    "🥚": "œuf",
+    "🐟": "poisson",
+    "🐄": "vache",
+    "🐐": "chèvre",
+    "🐑": "mouton",
+    "🐔": "poule",
+    "🐓": "coq",
+    "🐶": "chien",
+    "🐱": "chat",
+    "🐭": "souris",
+    "🐘": "éléphant",
+    "🦁": "lion",
+    "🐒": "singe",
+    "🐢": "tortue",
+    "🐦": "oiseau",
+    "🦋": "papillon",
+    "🐝": "abeille",
+    "🌳": "arbre",
+    "🌴": "palmier",
+    "🌱": "pousse",
+    "🌸": "fleur",
+    "🌺": "fleur",
+    "⚽": "ballon",
+    "🏀": "ballon",
+    "🎈": "ballon",
+    "🚗": "voiture",
+    "🚌": "bus",
+    "🚲": "vélo",
+    "🚂": "train",
+    "✈": "avion",
+    "⛵": "bateau",
+    "👦": "garçon",
+    "👧": "fille",
+    "👨": "homme",
+    "👩": "femme",
+    "👶": "bébé",
+    "💧": "goutte",
+    "🌧": "pluie",
+    "🌞": "soleil",
+    "🌙": "lune",
+}
 
 
 def _told(char: str) -> str:

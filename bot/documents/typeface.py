@@ -1,4 +1,5 @@
 """The fonts that are shipped with Palabre (DejaVu, see fonts/LICENSE.txt) and how a run of text is set in them."""
+
 import re
 from functools import cache
 from html import escape

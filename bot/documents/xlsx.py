@@ -1,4 +1,5 @@
 """An Excel workbook an accountant would keep: header frozen, widths fitted, numbers as numbers, totals that compute."""
+
 import io
 import re
 
@@ -74,8 +75,9 @@ class _Book:
     def __init__(self, title: str, sheets: list[_Sheet]):
         big = sum(len(s.rows) * len(s.columns) for s in sheets) > BIG
         self.target = io.BytesIO()
-        self.book = xlsxwriter.Workbook(self.target, {"in_memory": not big, "constant_memory": big, "use_future_functions": True,
-                                                      "default_date_format": DATE})
+        self.book = xlsxwriter.Workbook(
+            self.target, {"in_memory": not big, "constant_memory": big, "use_future_functions": True, "default_date_format": DATE}
+        )
         self.book.set_properties({"title": title[:250], "author": ""})
         self.title, self.sheets, self.formats = title, {s.title: s for s in sheets}, {}
         self.results = Sheets(self.look, {n.casefold(): s.title for s in sheets for n in (s.title, s.given)})
@@ -94,14 +96,19 @@ class _Book:
     def format(self, **look):
         key = tuple(sorted(look.items()))
         if key not in self.formats:
-            self.formats[key] = self.book.add_format({"font_name": "Calibri", "font_size": 11, "valign": "top", "border": 1,
-                                                      "border_color": f"#{palette.LINE}"} | look)
+            self.formats[key] = self.book.add_format(
+                {"font_name": "Calibri", "font_size": 11, "valign": "top", "border": 1, "border_color": f"#{palette.LINE}"} | look
+            )
         return self.formats[key]
 
     def write(self, sheet: _Sheet) -> None:
         page = self.book.add_worksheet(sheet.title)
-        formulas = {(r, c): self.results.result((sheet.title, r, c)) for r, row in enumerate(sheet.rows, 1)
-                    for c, cell in enumerate(row) if cell.kind == "formula"}
+        formulas = {
+            (r, c): self.results.result((sheet.title, r, c))
+            for r, row in enumerate(sheet.rows, 1)
+            for c, cell in enumerate(row)
+            if cell.kind == "formula"
+        }
         shapes = self.column_formats(sheet, formulas)
         self.set_page(page, sheet)
         head = {"bold": True, "font_color": "#FFFFFF", "bg_color": f"#{palette.ACCENT}", "text_wrap": True, "valign": "vcenter"}
@@ -141,8 +148,10 @@ class _Book:
                     values[c].append(round(float(value), 2) if cell.kind == "formula" else value)
                 if cell.unit:
                     units[c].add(cell.unit)
-        return [number_format(name, found, unit.pop() if len(unit) == 1 else "")
-                for name, found, unit in zip(sheet.columns, values, units, strict=True)]
+        return [
+            number_format(name, found, unit.pop() if len(unit) == 1 else "")
+            for name, found, unit in zip(sheet.columns, values, units, strict=True)
+        ]
 
     def put(self, page, r: int, c: int, cell: Cell, shape: str, look: dict, result: object) -> int:
         """Write one cell; how many characters wide it is shown."""
@@ -193,14 +202,25 @@ class _Book:
                     look = {"line": {"color": shade, "width": 2.25}, "marker": {"type": "circle", "size": 5, "fill": {"color": shade}}}
                 case _:
                     look = {"points": [{"fill": {"color": f"#{s}"}} for s in palette.SERIES], "data_labels": {"percentage": True}}
-            chart.add_series({"name": [sheet.title, 0, column], "categories": [sheet.title, 1, asked.x, last, asked.x],
-                              "values": [sheet.title, 1, column, last, column], **look})
+            chart.add_series(
+                {
+                    "name": [sheet.title, 0, column],
+                    "categories": [sheet.title, 1, asked.x, last, asked.x],
+                    "values": [sheet.title, 1, column, last, column],
+                    **look,
+                }
+            )
         chart.set_title({"name": asked.title, "name_font": {"size": 13}} if asked.title else {"none": True})
         chart.set_legend({"position": "bottom"} if asked.type == "pie" or len(asked.y) > 1 else {"none": True})
         if asked.type != "pie":
             chart.set_x_axis({"name": sheet.columns[asked.x]})
-            chart.set_y_axis({"name": sheet.columns[asked.y[0]] if len(asked.y) == 1 else "", "num_format": "#,##0" if large else "General",
-                              "major_gridlines": {"visible": True, "line": {"color": f"#{palette.LINE}"}}})
+            chart.set_y_axis(
+                {
+                    "name": sheet.columns[asked.y[0]] if len(asked.y) == 1 else "",
+                    "num_format": "#,##0" if large else "General",
+                    "major_gridlines": {"visible": True, "line": {"color": f"#{palette.LINE}"}},
+                }
+            )
         chart.set_size({"width": 640, "height": 360})
         below = len(sheet.rows) <= 60  # where a phone shows it and a page prints it
         page.insert_chart(*((len(sheet.rows) + 2, 0) if below else (1, len(sheet.columns) + 1)), chart)

@@ -16,14 +16,41 @@ from bot.learners import credits
 
 MODES = ("child", "pro")
 GRADES = ("CP1", "CP2", "CE1", "CE2", "CM1", "CM2", "6e", "5e", "4e", "3e", "2nde", "1re", "Tle")
-GRADE_WORDS = {"sixieme": "6", "cinquieme": "5", "quatrieme": "4", "troisieme": "3", "seconde": "2", "premiere": "1", "terminale": "tle",
-               "term": "tle"}
+GRADE_WORDS = {
+    "sixieme": "6",
+    "cinquieme": "5",
+    "quatrieme": "4",
+    "troisieme": "3",
+    "seconde": "2",
+    "premiere": "1",
+    "terminale": "tle",
+    "term": "tle",
+}
 ZONES = {  # where the day begins; everybody else is on Abidjan's time, which is UTC
-    "BJ": "Africa/Porto-Novo", "BF": "Africa/Ouagadougou", "BI": "Africa/Bujumbura", "CM": "Africa/Douala", "CF": "Africa/Bangui",
-    "TD": "Africa/Ndjamena", "KM": "Indian/Comoro", "CG": "Africa/Brazzaville", "CD": "Africa/Kinshasa", "CI": "Africa/Abidjan",
-    "DJ": "Africa/Djibouti", "GA": "Africa/Libreville", "GN": "Africa/Conakry", "GQ": "Africa/Malabo", "MG": "Indian/Antananarivo",
-    "ML": "Africa/Bamako", "MR": "Africa/Nouakchott", "NE": "Africa/Niamey", "RW": "Africa/Kigali", "SN": "Africa/Dakar",
-    "TG": "Africa/Lome", "MA": "Africa/Casablanca", "DZ": "Africa/Algiers", "TN": "Africa/Tunis",
+    "BJ": "Africa/Porto-Novo",
+    "BF": "Africa/Ouagadougou",
+    "BI": "Africa/Bujumbura",
+    "CM": "Africa/Douala",
+    "CF": "Africa/Bangui",
+    "TD": "Africa/Ndjamena",
+    "KM": "Indian/Comoro",
+    "CG": "Africa/Brazzaville",
+    "CD": "Africa/Kinshasa",
+    "CI": "Africa/Abidjan",
+    "DJ": "Africa/Djibouti",
+    "GA": "Africa/Libreville",
+    "GN": "Africa/Conakry",
+    "GQ": "Africa/Malabo",
+    "MG": "Indian/Antananarivo",
+    "ML": "Africa/Bamako",
+    "MR": "Africa/Nouakchott",
+    "NE": "Africa/Niamey",
+    "RW": "Africa/Kigali",
+    "SN": "Africa/Dakar",
+    "TG": "Africa/Lome",
+    "MA": "Africa/Casablanca",
+    "DZ": "Africa/Algiers",
+    "TN": "Africa/Tunis",
 }
 
 
@@ -66,8 +93,16 @@ def person(connection: sa.Connection, address: str) -> Person:
     return Person(address, row.channel if row else numbers.channel_of(address), bool(row and row.opted_out), learner)
 
 
-def add(tx: sa.Connection, phone: str, mode: str, *, grade: str | None = None, credits_given: int = 0, name: str | None = None,
-        email: str | None = None) -> sa.Row:
+def add(
+    tx: sa.Connection,
+    phone: str,
+    mode: str,
+    *,
+    grade: str | None = None,
+    credits_given: int = 0,
+    name: str | None = None,
+    email: str | None = None,
+) -> sa.Row:
     """A new account; the telephone number and the e-mail count as proven. Raises WrongUsage."""
     number = numbers.normalise(phone)
     if number is None:
@@ -81,8 +116,20 @@ def add(tx: sa.Connection, phone: str, mode: str, *, grade: str | None = None, c
     if len(name or "") > 200 or len(email or "") > 254:
         raise WrongUsage("a name has 200 characters at most, an e-mail address 254")
     id = uuid.uuid4().hex
-    if not insert_once(tx, learners, id=id, phone=number, mode=mode, grade=grade_named(grade), name=name, email=email, email_verified=email is not None,
-                       language="fr", credits=0, created_at=now()):
+    if not insert_once(
+        tx,
+        learners,
+        id=id,
+        phone=number,
+        mode=mode,
+        grade=grade_named(grade),
+        name=name,
+        email=email,
+        email_verified=email is not None,
+        language="fr",
+        credits=0,
+        created_at=now(),
+    ):
         raise WrongUsage(f"there is an account with {number} already; nothing was changed")
     if credits_given:
         credits.move(tx, id, credits_given, key=f"grant:{id}", counterpart="grants", reason="users add")

@@ -1,4 +1,5 @@
 """Quiz prompts with numbers, and what people type to answer them."""
+
 import unicodedata
 from collections.abc import Sequence
 
@@ -11,13 +12,49 @@ BEFORE = frozenset(
     "c est cest ce sera serait la le l les ma mon reponse rep option choix numero num no n lettre je j dis choisis prends pense crois "  # noqa: SIM905
     "que qu moi donc alors bien euh ok oui it s is its the my answer choice number letter i think say choose pick".split()
 )
-BEHIND = frozenset({"reponse", "option", "choix", "answer", "je", "crois", "pense", "moi", "stp", "svp", "merci", "s", "il", "te",
- "vous", "plait", "please", "i", "think"})
+BEHIND = frozenset(
+    {
+        "reponse",
+        "option",
+        "choix",
+        "answer",
+        "je",
+        "crois",
+        "pense",
+        "moi",
+        "stp",
+        "svp",
+        "merci",
+        "s",
+        "il",
+        "te",
+        "vous",
+        "plait",
+        "please",
+        "i",
+        "think",
+    }
+)
 ORDINALS = {
-    "un": 0, "une": 0, "one": 0, "premier": 0, "premiere": 0, "first": 0,
-    "deux": 1, "two": 1, "deuxieme": 1, "second": 1, "seconde": 1,
-    "trois": 2, "three": 2, "troisieme": 2, "third": 2,
-    "quatre": 3, "four": 3, "quatrieme": 3, "fourth": 3,
+    "un": 0,
+    "une": 0,
+    "one": 0,
+    "premier": 0,
+    "premiere": 0,
+    "first": 0,
+    "deux": 1,
+    "two": 1,
+    "deuxieme": 1,
+    "second": 1,
+    "seconde": 1,
+    "trois": 2,
+    "three": 2,
+    "troisieme": 2,
+    "third": 2,
+    "quatre": 3,
+    "four": 3,
+    "quatrieme": 3,
+    "fourth": 3,
 }
 KEYCAP = regex.compile("[\ufe0f\u20e3]")
 BARE_NUMBER = regex.compile(r"[\s(\[#]*(\d{1,3})[\s)\].:!?;,°-]*")
@@ -99,7 +136,7 @@ def read_choice(text: str, options: Sequence[str]) -> int | None:
 def _position(word: str, count: int) -> int | None:
     if regex.fullmatch(r"\d{1,3}", word):
         return int(word) - 1
-    if len(word) == 1 and word in LETTERS + "ijklmnopqrstuvwxyz"[:max(0, count - len(LETTERS))]:
+    if len(word) == 1 and word in LETTERS + "ijklmnopqrstuvwxyz"[: max(0, count - len(LETTERS))]:
         return ord(word) - ord("a")
     return ORDINALS.get(word)
 

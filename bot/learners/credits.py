@@ -43,6 +43,9 @@ def discrepancies(connection: sa.Connection) -> list[str]:
     total = connection.scalar(sa.select(sa.func.coalesce(sa.func.sum(ledger.c.amount), 0)))
     found = [f"the ledger adds up to {total}, not to zero"] if total else []
     sums = sa.select(ledger.c.account, sa.func.sum(ledger.c.amount).label("sum")).group_by(ledger.c.account).subquery()
-    wrong = connection.execute(sa.select(learners.c.id, learners.c.credits, sums.c.sum).select_from(
-        learners.outerjoin(sums, sums.c.account == "learner:" + learners.c.id)).where(learners.c.credits != sa.func.coalesce(sums.c.sum, 0)))
+    wrong = connection.execute(
+        sa.select(learners.c.id, learners.c.credits, sums.c.sum)
+        .select_from(learners.outerjoin(sums, sums.c.account == "learner:" + learners.c.id))
+        .where(learners.c.credits != sa.func.coalesce(sums.c.sum, 0))
+    )
     return found + [f"learner {row.id} has {row.credits} credits but entries of {row.sum or 0}" for row in wrong]

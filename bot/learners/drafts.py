@@ -22,8 +22,17 @@ def create(tx, *, key: str, owner: str, to: str, subject: str, body: str, file_i
     recipient, ids = mail.address(to), list(dict.fromkeys(file_ids))
     if missing := set(ids) - {r.id for r in files.owned(tx, owner, ids)}:
         raise ToolError(f"The person has no file {', '.join(sorted(missing))}. Take file_id from list_user_files. No draft was made.")
-    insert_once(tx, drafts, key=key, owner=owner, recipient=recipient, subject=mail.header(subject), body=clean(body), file_ids=ids,
-                created_at=now())
+    insert_once(
+        tx,
+        drafts,
+        key=key,
+        owner=owner,
+        recipient=recipient,
+        subject=mail.header(subject),
+        body=clean(body),
+        file_ids=ids,
+        created_at=now(),
+    )
     id = tx.scalar(sa.select(drafts.c.id).where(drafts.c.key == key))
     return tx.scalar(sa.select(sa.func.count()).where(drafts.c.owner == owner, drafts.c.id <= id))
 

@@ -33,8 +33,14 @@ def text_of(data: bytes) -> str:
     if problem := "too_big" if len(data) > LARGEST else refused_at_sight(data):
         raise _refusal(problem)
     try:
-        child = subprocess.run([sys.executable, "-I", "-m", "bot.learners.extraction_child"], input=data, capture_output=True,
-                               timeout=SECONDS, env={"OPENBLAS_NUM_THREADS": "1"}, cwd="/")
+        child = subprocess.run(
+            [sys.executable, "-I", "-m", "bot.learners.extraction_child"],
+            input=data,
+            capture_output=True,
+            timeout=SECONDS,
+            env={"OPENBLAS_NUM_THREADS": "1"},
+            cwd="/",
+        )
     except subprocess.TimeoutExpired as problem:
         raise _refusal("too_big") from problem
     try:

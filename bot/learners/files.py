@@ -17,11 +17,20 @@ from bot.config import Settings
 from bot.db import files, insert_once, now
 
 MEDIA_TYPES = {
-    "pdf": "application/pdf", "html": "text/html", "md": "text/markdown", "txt": "text/plain", "csv": "text/csv",
+    "pdf": "application/pdf",
+    "html": "text/html",
+    "md": "text/markdown",
+    "txt": "text/plain",
+    "csv": "text/csv",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    "png": "image/png", "jpg": "image/jpeg", "webp": "image/webp", "ogg": "audio/ogg", "mp3": "audio/mpeg", "mp4": "video/mp4",
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "webp": "image/webp",
+    "ogg": "audio/ogg",
+    "mp3": "audio/mpeg",
+    "mp4": "video/mp4",
 }
 MB = 1024 * 1024
 ATTACHABLE = {"pdf": 16 * MB, "xlsx": 16 * MB, "docx": 16 * MB, "pptx": 16 * MB, "png": 5 * MB, "jpg": 5 * MB}  # what WhatsApp takes
@@ -38,8 +47,21 @@ def save(settings: Settings, tx, *, key: str, owner: str, origin: str, filename:
         draft.write(data)
     os.replace(draft.name, path)
     kind = MEDIA_TYPES.get(filename.rsplit(".", 1)[-1], "application/octet-stream")
-    insert_once(tx, files, id=id, key=key, owner=owner, origin=origin, filename=filename, media_type=kind, size=len(data),
-                token=secrets.token_urlsafe(15), text=text or None, expires_at=now() + timedelta(days=settings.media_days), created_at=now())
+    insert_once(
+        tx,
+        files,
+        id=id,
+        key=key,
+        owner=owner,
+        origin=origin,
+        filename=filename,
+        media_type=kind,
+        size=len(data),
+        token=secrets.token_urlsafe(15),
+        text=text or None,
+        expires_at=now() + timedelta(days=settings.media_days),
+        created_at=now(),
+    )
     return tx.execute(sa.select(files).where(files.c.key == key)).one()
 
 

@@ -41,8 +41,21 @@ def search(services: Services, tx, owner: str, query: str, limit: int) -> dict:
     found = passages.rank(query, texts, limit)
     for id, text in fresh.items():
         _remember(tx, id, text)
-    return {"query": query, "results": [{"file_id": id, "filename": rows[id].filename, "offset": passage.offset, "passage": passage.text,
-                                         "found_by": how, "score": score} for id, passage, score, how in found], "not_searched": unread}
+    return {
+        "query": query,
+        "results": [
+            {
+                "file_id": id,
+                "filename": rows[id].filename,
+                "offset": passage.offset,
+                "passage": passage.text,
+                "found_by": how,
+                "score": score,
+            }
+            for id, passage, score, how in found
+        ],
+        "not_searched": unread,
+    }
 
 
 def _extract(settings: Settings, tx, row: sa.Row) -> str:

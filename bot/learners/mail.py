@@ -37,8 +37,10 @@ LONGEST_HEADER = 300
 ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 ADDRESS = re.compile(rf"{ATOM}(?:\.{ATOM})*@{LABEL}(?:\.{LABEL})+")
-PAGE = ('<!doctype html><html><head><meta charset="utf-8"></head><body style="font-family:sans-serif;line-height:1.5;max-width:40em">'
-        "{body}</body></html>")
+PAGE = (
+    '<!doctype html><html><head><meta charset="utf-8"></head><body style="font-family:sans-serif;line-height:1.5;max-width:40em">'
+    "{body}</body></html>"
+)
 MARKDOWN = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("table").disable("image")
 
 
@@ -63,8 +65,9 @@ def address(text: str) -> str:
         except UnicodeError:
             wanted = ""
     if not ADDRESS.fullmatch(wanted) or len(wanted) > 254 or len(wanted.partition("@")[0]) > 64:
-        raise ToolError(f"{text[:100]!r} is not one plain e-mail address such as nom@exemple.org. Nothing was done; "
-                        "ask the person for the address.")
+        raise ToolError(
+            f"{text[:100]!r} is not one plain e-mail address such as nom@exemple.org. Nothing was done; ask the person for the address."
+        )
     return wanted
 
 
@@ -115,8 +118,12 @@ def compose(settings: Settings, to: str, subject: str, body: str, attached: Sequ
     message.add_alternative(PAGE.format(body=MARKDOWN.render(text) or escape(text)), subtype="html", cte="quoted-printable")
     for file in attached:
         main, _, sub = file.media_type.partition("/")
-        message.add_attachment(file.data, maintype=main or "application", subtype=sub or "octet-stream",
-                               filename=header(file.filename).replace('"', "").replace("/", "-"))
+        message.add_attachment(
+            file.data,
+            maintype=main or "application",
+            subtype=sub or "octet-stream",
+            filename=header(file.filename).replace('"', "").replace("/", "-"),
+        )
     return message
 
 
@@ -135,8 +142,11 @@ def _by_smtp(url: str, message: EmailMessage) -> None:
     try:
         server = _connect(url)
     except (smtplib.SMTPException, OSError, ValueError) as problem:
-        raise ToolError("The mail server cannot be reached or refuses this service, so nothing was sent. Do not try again now; "
-                        "offer the file or the text here instead.", transient=True) from problem
+        raise ToolError(
+            "The mail server cannot be reached or refuses this service, so nothing was sent. Do not try again now; "
+            "offer the file or the text here instead.",
+            transient=True,
+        ) from problem
     try:
         server.send_message(message)
     except smtplib.SMTPRecipientsRefused as problem:

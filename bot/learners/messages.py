@@ -59,11 +59,14 @@ def _whatsapp_address(tx, person: Person) -> str:
     else:
         phone = person.learner.phone if person.learner else numbers.of_address(person.address)
         mine = (addresses.c.phone == phone) & (addresses.c.channel == "whatsapp")
-    row = tx.execute(sa.select(addresses).where(mine).order_by(
-        addresses.c.heard_at.is_(None), addresses.c.heard_at.desc()).limit(1)).one_or_none()
+    row = tx.execute(
+        sa.select(addresses).where(mine).order_by(addresses.c.heard_at.is_(None), addresses.c.heard_at.desc()).limit(1)
+    ).one_or_none()
     if row is None or row.heard_at is None or row.heard_at < now() - WINDOW:
-        raise ToolError("WhatsApp allows messages only within 24 hours after the person wrote there, and they have not. Nothing was sent. "
-                        "Ask them to write a message on WhatsApp first, or answer here.")
+        raise ToolError(
+            "WhatsApp allows messages only within 24 hours after the person wrote there, and they have not. Nothing was sent. "
+            "Ask them to write a message on WhatsApp first, or answer here."
+        )
     return row.address
 
 

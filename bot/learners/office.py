@@ -95,8 +95,13 @@ def _docx(archive: zipfile.ZipFile, names: set[str]) -> str:
 
 def _pptx(archive: zipfile.ZipFile, names: set[str]) -> str:
     slides = _targets(archive, "ppt/_rels/presentation.xml.rels")
-    order = [value for node in ElementTree.fromstring(archive.read("ppt/presentation.xml")).iter() if _local(node.tag) == "sldId"
-             for key, value in node.attrib.items() if key.endswith("}id")]
+    order = [
+        value
+        for node in ElementTree.fromstring(archive.read("ppt/presentation.xml")).iter()
+        if _local(node.tag) == "sldId"
+        for key, value in node.attrib.items()
+        if key.endswith("}id")
+    ]
     shown = []
     for number, slide in enumerate((slides[id] for id in order if id in slides), 1):
         path = f"ppt/{slide.lstrip('/').removeprefix('ppt/')}"

@@ -112,7 +112,7 @@ def _encoded(encoder, key: tuple[str, int], passages: list[Passage], until: floa
     known = _vectors.get(key, [])
     vectors = list(known)
     while len(vectors) < len(passages) and time.monotonic() < until:
-        vectors += list(encoder.encode([p.text for p in passages[len(vectors):len(vectors) + BATCH]]).astype("float16"))
+        vectors += list(encoder.encode([p.text for p in passages[len(vectors) : len(vectors) + BATCH]]).astype("float16"))
     _vectors[key] = vectors
     while len(_vectors) > CACHED_FILES:
         _vectors.popitem(last=False)

@@ -29,8 +29,18 @@ def create(settings: Settings, tx, person: Person, pack: str, *, key: str) -> sa
         raise ToolError(f"There is no pack {pack!r}; the packs are {', '.join(PACKS)}.")
     bought, amount = PACKS[pack]
     currency = "XAF" if numbers.country(person.address) in CENTRAL else "XOF"
-    insert_once(tx, payments, id=f"p{secrets.token_hex(11)}", key=key, learner_id=person.learner.id, credits=bought, amount=amount,
-                currency=currency, state="open", created_at=now())
+    insert_once(
+        tx,
+        payments,
+        id=f"p{secrets.token_hex(11)}",
+        key=key,
+        learner_id=person.learner.id,
+        credits=bought,
+        amount=amount,
+        currency=currency,
+        state="open",
+        created_at=now(),
+    )
     return tx.execute(sa.select(payments).where(payments.c.key == key)).one()
 
 

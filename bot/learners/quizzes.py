@@ -5,6 +5,7 @@ An open quiz lies in Redis with a time to live, one key for each conversation an
 put it back when Redis has forgotten before its time.
 """
 
+import contextlib
 import json
 from datetime import datetime, timedelta
 
@@ -24,11 +25,14 @@ def pose(services: Services, conversation: str, call: str, kind: str, arguments:
     told. Raises ToolError.
     """
     sealed, ttl = seal(kind, arguments), services.settings.quiz_ttl_seconds
-    shown = {"kind": kind, "question": sealed["question"], "options": sealed["options"], "expires_at": (now() + timedelta(seconds=ttl)).isoformat()}
-    try:
+    shown = {
+        "kind": kind,
+        "question": sealed["question"],
+        "options": sealed["options"],
+        "expires_at": (now() + timedelta(seconds=ttl)).isoformat(),
+    }
+    with contextlib.suppress(redis.RedisError):  # the log can put it back: see recall
         services.redis.set(_key(conversation, call), json.dumps(sealed, ensure_ascii=False), ex=ttl)
-    except redis.RedisError:
-        pass  # the log can put it back: see recall
     asked.append(shown)
     return {"question": sealed["question"], "options": sealed["options"], "status": "envoyé, en attente de la réponse de l'élève"}
 
@@ -36,8 +40,12 @@ def pose(services: Services, conversation: str, call: str, kind: str, arguments:
 def seal(kind: str, arguments: dict) -> dict:
     """The quiz with its answer, in one form for both kinds: {"question", "options", "correct", "explanation"}."""
     if kind == "true_false_quiz":
-        return {"question": arguments["statement"].strip(), "options": list(TRUTH), "correct": 0 if arguments["correct_answer"] else 1,
-                "explanation": arguments["explanation"].strip()}
+        return {
+            "question": arguments["statement"].strip(),
+            "options": list(TRUTH),
+            "correct": 0 if arguments["correct_answer"] else 1,
+            "explanation": arguments["explanation"].strip(),
+        }
     options = [str(o).strip() for o in arguments["options"]]
     if not 2 <= len(options) <= 4 or not all(options):
         raise ToolError("A quiz has two to four options, none of them empty.")
@@ -45,8 +53,12 @@ def seal(kind: str, arguments: dict) -> dict:
         raise ToolError("Two options are the same; make every option different.")
     if not 0 <= arguments["correct_index"] < len(options):
         raise ToolError(f"correct_index counts from 0 and must be below {len(options)}, not {arguments['correct_index']}.")
-    return {"question": arguments["question"].strip(), "options": options, "correct": arguments["correct_index"],
-            "explanation": arguments["explanation"].strip()}
+    return {
+        "question": arguments["question"].strip(),
+        "options": options,
+        "correct": arguments["correct_index"],
+        "explanation": arguments["explanation"].strip(),
+    }
 
 
 def recall(client: redis.Redis, conversation: str, quiz: dict, arguments: dict) -> dict | None:
@@ -62,10 +74,8 @@ def recall(client: redis.Redis, conversation: str, quiz: dict, arguments: dict) 
 
 
 def forget(client: redis.Redis, conversation: str, call: str) -> None:
-    try:
+    with contextlib.suppress(redis.RedisError):  # its time to live ends it
         client.delete(_key(conversation, call))
-    except redis.RedisError:
-        pass  # its time to live ends it
 
 
 def read(text: str, quiz: dict) -> int | None:

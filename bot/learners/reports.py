@@ -33,8 +33,13 @@ def send(services: Services, tx, person: Person, conversation: str, title: str, 
         if count_today(counting, person.owner, "report", person.today()) > PER_DAY:
             raise ToolError(f"This person has reported {PER_DAY} faults today already; nothing was sent. The team reads those first.")
     subject = f"[{reference}] {severity}: {masked(title)}"
-    facts = [f"Référence : {reference}", f"Gravité : {severity}", f"Conversation : {conversation}", f"Canal : {person.channel}",
-             f"Titre : {masked(title)}"]
+    facts = [
+        f"Référence : {reference}",
+        f"Gravité : {severity}",
+        f"Conversation : {conversation}",
+        f"Canal : {person.channel}",
+        f"Titre : {masked(title)}",
+    ]
     text = "\n\n".join(["\n".join(facts), masked(description), "Derniers événements :", _last_events(services, conversation)])
     reached = _by_mail(services, subject, text)
     if settings.team_whatsapp:

@@ -27,8 +27,9 @@ def read_due(text: str, person: Person) -> datetime:
     try:
         due = _moment(text.strip(), present)
     except (ValueError, OverflowError) as problem:
-        raise ToolError(f"due_date {text[:40]!r} is not an ISO date such as 2026-12-24 or 2026-12-24T17:30. {here}. "
-                        "No task was made.") from problem
+        raise ToolError(
+            f"due_date {text[:40]!r} is not an ISO date such as 2026-12-24 or 2026-12-24T17:30. {here}. No task was made."
+        ) from problem
     if due <= present:
         raise ToolError(f"due_date {text[:40]!r} is past. {here}. No task was made; ask for another date or leave it out.")
     if due - present > FURTHEST:
@@ -48,8 +49,9 @@ def _moment(text: str, present: datetime) -> datetime:
     return min(present + timedelta(hours=1), datetime.combine(day, time.max, present.tzinfo))
 
 
-def create(tx, *, key: str, owner: str, title: str, priority: str = "normal", due_at: datetime | None = None,
-           tags: list[str] | None = None) -> int:
+def create(
+    tx, *, key: str, owner: str, title: str, priority: str = "normal", due_at: datetime | None = None, tags: list[str] | None = None
+) -> int:
     """Note a task, once for each *key*, and return its number. Raises ToolError for an empty title."""
     title = clean_line(title)[:300]
     if not title:
@@ -63,8 +65,11 @@ def create(tx, *, key: str, owner: str, title: str, priority: str = "normal", du
 def open_tasks(connection: sa.Connection, owner: str) -> list[sa.Row]:
     """What is left to do, with its `number`: the next due first, those without a date last."""
     numbered = sa.select(tasks, NUMBER).where(tasks.c.owner == owner).subquery()
-    return list(connection.execute(sa.select(numbered).where(numbered.c.done_at.is_(None)).order_by(
-        numbered.c.due_at.is_(None), numbered.c.due_at, numbered.c.id)))
+    return list(
+        connection.execute(
+            sa.select(numbered).where(numbered.c.done_at.is_(None)).order_by(numbered.c.due_at.is_(None), numbered.c.due_at, numbered.c.id)
+        )
+    )
 
 
 def done(tx, owner: str, number: int) -> str | None:
@@ -101,6 +106,10 @@ def _whereabouts(connection: sa.Connection, owner: str) -> Person | None:
         mine = addresses.c.phone == phone
     else:
         mine = addresses.c.address == owner
-    address = connection.scalar(sa.select(addresses.c.address).where(mine, addresses.c.opted_out.is_(False)).order_by(
-        addresses.c.heard_at.is_(None), addresses.c.heard_at.desc()).limit(1))
+    address = connection.scalar(
+        sa.select(addresses.c.address)
+        .where(mine, addresses.c.opted_out.is_(False))
+        .order_by(addresses.c.heard_at.is_(None), addresses.c.heard_at.desc())
+        .limit(1)
+    )
     return accounts.person(connection, address) if address else None

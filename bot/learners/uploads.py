@@ -13,11 +13,31 @@ SIDE, HEAVY = 1600, 1_000_000  # pixels; bytes from which a picture is made smal
 QUALITY = 82
 LARGEST_PICTURE = 50_000_000  # pixels: a larger one is not opened
 SECONDS = 60
-STARTS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpg", b"%PDF-": "pdf", b"OggS": "ogg", b"ID3": "mp3", b"\xff\xfb": "mp3", b"\xff\xf3": "mp3",
-          b"#!AMR": "amr", b"GIF8": "gif", b"{\\rtf": "rtf"}
+STARTS = {
+    b"\x89PNG\r\n\x1a\n": "png",
+    b"\xff\xd8\xff": "jpg",
+    b"%PDF-": "pdf",
+    b"OggS": "ogg",
+    b"ID3": "mp3",
+    b"\xff\xfb": "mp3",
+    b"\xff\xf3": "mp3",
+    b"#!AMR": "amr",
+    b"GIF8": "gif",
+    b"{\\rtf": "rtf",
+}
 OFFICE = {b"word/": "docx", b"xl/": "xlsx", b"ppt/": "pptx"}
 NAMES = {"image": "photo", "audio": "vocal", "video": "video", "document": "document"}
-KINDS = {"png": "image", "jpg": "image", "webp": "image", "gif": "image", "ogg": "audio", "mp3": "audio", "amr": "audio", "m4a": "audio", "mp4": "video"}
+KINDS = {
+    "png": "image",
+    "jpg": "image",
+    "webp": "image",
+    "gif": "image",
+    "ogg": "audio",
+    "mp3": "audio",
+    "amr": "audio",
+    "m4a": "audio",
+    "mp4": "video",
+}
 
 
 def extension_of(data: bytes, declared: str) -> str:
@@ -35,7 +55,9 @@ def extension_of(data: bytes, declared: str) -> str:
         data.decode("utf-8")
     except UnicodeDecodeError:
         return "bin"
-    return {"text/csv": "csv", "text/html": "html", "text/markdown": "md", "text/vcard": "vcf", "text/x-vcard": "vcf"}.get(declared.split(";")[0], "txt")
+    return {"text/csv": "csv", "text/html": "html", "text/markdown": "md", "text/vcard": "vcf", "text/x-vcard": "vcf"}.get(
+        declared.split(";")[0], "txt"
+    )
 
 
 def kind_of(extension: str) -> str:
@@ -73,8 +95,13 @@ def transcribed(session: requests.Session, settings: Settings, data: bytes, exte
         return None
     headers = {"Authorization": f"Bearer {settings.transcription_key}"} if settings.transcription_key else {}
     try:
-        answer = session.post(f"{settings.transcription_url}/audio/transcriptions", headers=headers, timeout=(5, SECONDS),
-                              files={"file": (f"vocal.{extension}", data)}, data={"model": settings.transcription_model, "language": "fr"})
+        answer = session.post(
+            f"{settings.transcription_url}/audio/transcriptions",
+            headers=headers,
+            timeout=(5, SECONDS),
+            files={"file": (f"vocal.{extension}", data)},
+            data={"model": settings.transcription_model, "language": "fr"},
+        )
         answer.raise_for_status()
         text = answer.json().get("text")
     except (requests.RequestException, ValueError, AttributeError):

@@ -4,8 +4,28 @@ import re
 from html.parser import HTMLParser
 
 HIDDEN = {"script", "style", "template", "noscript", "head"}
-BLOCKS = {"p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "section", "article", "pre", "blockquote", "table", "ul", "ol",
-          "dt", "dd"}
+BLOCKS = {
+    "p",
+    "div",
+    "br",
+    "li",
+    "tr",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "section",
+    "article",
+    "pre",
+    "blockquote",
+    "table",
+    "ul",
+    "ol",
+    "dt",
+    "dd",
+}
 
 
 class _Reader(HTMLParser):

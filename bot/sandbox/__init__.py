@@ -22,8 +22,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from bot.sandbox import bwrap, landlock, seccomp, watch
 from bot.errors import ToolError
+from bot.sandbox import bwrap, landlock, seccomp, watch
 
 SECONDS = 30
 PROCESSES = 48
@@ -167,8 +167,16 @@ def _free_uid() -> int:
 
 
 def _start(line: list[str], environment: dict[str, str], *passed: int) -> subprocess.Popen:
-    return subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd="/", env=environment,
-                            start_new_session=True, pass_fds=passed)
+    return subprocess.Popen(
+        line,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd="/",
+        env=environment,
+        start_new_session=True,
+        pass_fds=passed,
+    )
 
 
 def _kill(process: subprocess.Popen) -> None:

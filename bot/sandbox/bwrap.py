@@ -21,9 +21,31 @@ def arguments(command: Sequence[str], hidden: Sequence[Path], with_proc: bool, f
     if os.geteuid() == 0:  # limits on processes do not hold for root, so it is left before the box is made
         uid = str(secrets.choice(UIDS))
         line += ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--"]
-    line += ["bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
-             "--hostname", "palabre", "--clearenv", "--setenv", "PATH", PATH, "--setenv", "HOME", "/box", "--setenv", "LANG", "C.UTF-8",
-             "--ro-bind", "/usr", "/usr"]
+    line += [
+        "bwrap",
+        "--unshare-all",
+        "--unshare-user",
+        "--disable-userns",
+        "--die-with-parent",
+        "--new-session",
+        "--cap-drop",
+        "ALL",
+        "--hostname",
+        "palabre",
+        "--clearenv",
+        "--setenv",
+        "PATH",
+        PATH,
+        "--setenv",
+        "HOME",
+        "/box",
+        "--setenv",
+        "LANG",
+        "C.UTF-8",
+        "--ro-bind",
+        "/usr",
+        "/usr",
+    ]
     for name in SYSTEM:
         path = Path("/", name)
         if path.is_symlink():

@@ -68,8 +68,14 @@ def _become_bash(folder: str, uid: int, processes: int, seconds: int, command: s
     try:
         os.setsid()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        for kind, limit in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_NPROC, processes), (resource.RLIMIT_CPU, seconds),
-                            (resource.RLIMIT_FSIZE, FILE), (resource.RLIMIT_NOFILE, 256), (resource.RLIMIT_CORE, 0)):
+        for kind, limit in (
+            (resource.RLIMIT_AS, MEMORY),
+            (resource.RLIMIT_NPROC, processes),
+            (resource.RLIMIT_CPU, seconds),
+            (resource.RLIMIT_FSIZE, FILE),
+            (resource.RLIMIT_NOFILE, 256),
+            (resource.RLIMIT_CORE, 0),
+        ):
             resource.setrlimit(kind, (limit, limit))
         os.chown(folder, uid, uid)
         os.setgroups([])
@@ -118,4 +124,3 @@ def _checked(result: int) -> int:
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return result
-

@@ -48,7 +48,7 @@ def listen(process: subprocess.Popen, seconds: float, over: Callable[[], str]) -
 
 
 def too_much_memory(pids: list[int]) -> str:
-    return f"it used more than {TREE_BYTES // 1024 ** 2} MB of memory" if sum(map(_resident, pids)) > TREE_BYTES else ""
+    return f"it used more than {TREE_BYTES // 1024**2} MB of memory" if sum(map(_resident, pids)) > TREE_BYTES else ""
 
 
 def too_many_files(count: int) -> str:
@@ -103,7 +103,7 @@ class Descendants:
                 except OSError:
                     continue
             if size > FOLDER_BYTES:
-                return f"it wrote more than {FOLDER_BYTES // 1024 ** 2} MB"
+                return f"it wrote more than {FOLDER_BYTES // 1024**2} MB"
             if count > INODES:
                 break
         return too_many_files(count)

@@ -1,4 +1,5 @@
 """Every text a person reads, by language and key: ``fr.toml`` first, ``en.toml`` with the same keys."""
+
 import tomllib
 from functools import cache
 from pathlib import Path

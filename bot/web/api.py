@@ -35,11 +35,13 @@ def bearer() -> None:
 
 def found(view):
     """Give the view its conversation's row, or answer 404."""
+
     @wraps(view)
     def wrapped(id: str):
         with reading(services().db) as connection:
             row = connection.execute(sa.select(conversations).where(conversations.c.id == id)).one_or_none()
         return view(row) if row else abort(404, "there is no such conversation")
+
     return wrapped
 
 
@@ -73,8 +75,11 @@ def list_conversations():
     after, limit = number("after", 0), min(number("limit", PAGE, 1), LARGEST_PAGE)
     query = sa.select(conversations).where(conversations.c.number > after).order_by(conversations.c.number).limit(limit + 1)
     if wanted := _participant():
-        query = query.where((conversations.c.address == wanted) | (conversations.c.phone == (numbers.of_address(wanted) or wanted))
-                            if not wanted.startswith("whatsapp:") else conversations.c.address == wanted)
+        query = query.where(
+            (conversations.c.address == wanted) | (conversations.c.phone == (numbers.of_address(wanted) or wanted))
+            if not wanted.startswith("whatsapp:")
+            else conversations.c.address == wanted
+        )
     with reading(services().db) as connection:
         rows = list(connection.execute(query))
     return jsonify(conversations=[_about(r) for r in rows[:limit]], next=rows[limit - 1].number if len(rows) > limit else None)
@@ -90,8 +95,16 @@ def _participant() -> str | None:
 
 
 def _about(row: sa.Row) -> dict:
-    return {"id": row.id, "participant": row.address, "channel": row.channel, "created_at": row.created_at.isoformat(),
-            "last_seq": row.last_seq, "working": row.awake_since is not None, "forked_from": row.parent_id, "fork_at": row.fork_at}
+    return {
+        "id": row.id,
+        "participant": row.address,
+        "channel": row.channel,
+        "created_at": row.created_at.isoformat(),
+        "last_seq": row.last_seq,
+        "working": row.awake_since is not None,
+        "forked_from": row.parent_id,
+        "fork_at": row.fork_at,
+    }
 
 
 @blueprint.get("/conversations/<id>/events")
@@ -100,8 +113,11 @@ def list_events(row: sa.Row):
     after, limit = number("after", 0), min(number("limit", PAGE, 1), LARGEST_PAGE)
     if "text/event-stream" in request.headers.get("Accept", ""):
         last = whole(request.headers.get("Last-Event-ID", ""))
-        return Response(_stream(row.id, after if last is None else last), mimetype="text/event-stream",
-                        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        return Response(
+            _stream(row.id, after if last is None else last),
+            mimetype="text/event-stream",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        )
     with reading(services().db) as connection:
         events = log.read(connection, row.id, after=after, limit=limit + 1)
     return jsonify(events=[shown(e) for e in events[:limit]], next=events[limit - 1].seq if len(events) > limit else None)
@@ -132,8 +148,15 @@ def _stream(id: str, after: int) -> Iterator[str]:
 
 
 def shown(logged: Logged) -> dict:
-    return {"seq": logged.seq, "kind": type(logged.event).__name__, "id": logged.event.id, "at": logged.at.isoformat(),
-            "caused_by": logged.caused_by, "correlation_id": logged.correlation_id, "payload": payload(logged.event)}
+    return {
+        "seq": logged.seq,
+        "kind": type(logged.event).__name__,
+        "id": logged.event.id,
+        "at": logged.at.isoformat(),
+        "caused_by": logged.caused_by,
+        "correlation_id": logged.correlation_id,
+        "payload": payload(logged.event),
+    }
 
 
 @blueprint.get("/conversations/<id>/state")

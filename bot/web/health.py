@@ -58,21 +58,31 @@ def metrics() -> Response:
     with reading(services().db) as connection:
         by_kind = connection.execute(sa.select(events.c.kind, sa.func.count()).group_by(events.c.kind)).all()
         by_state = connection.execute(sa.select(outbox.c.state, sa.func.count()).group_by(outbox.c.state)).all()
-        awake = connection.execute(sa.select(sa.func.count(), sa.func.min(conversations.c.awake_since)).where(
-            conversations.c.awake_since.is_not(None))).one()
+        awake = connection.execute(
+            sa.select(sa.func.count(), sa.func.min(conversations.c.awake_since)).where(conversations.c.awake_since.is_not(None))
+        ).one()
     age = (now() - _utc(awake[1])).total_seconds() if awake[1] else 0
-    lines = ["# HELP palabre_events_total Events in the log.", "# TYPE palabre_events_total counter",
-             *(f'palabre_events_total{{kind="{kind}"}} {count}' for kind, count in sorted(by_kind)),
-             "# HELP palabre_messages Outgoing messages by state.", "# TYPE palabre_messages gauge",
-             *(f'palabre_messages{{state="{state}"}} {count}' for state, count in sorted(by_state)),
-             "# HELP palabre_awake_conversations Conversations with something left to do.", "# TYPE palabre_awake_conversations gauge",
-             f"palabre_awake_conversations {awake[0]}",
-             "# HELP palabre_backlog_age_seconds Age of the oldest of them.", "# TYPE palabre_backlog_age_seconds gauge",
-             f"palabre_backlog_age_seconds {age:.3f}"]
+    lines = [
+        "# HELP palabre_events_total Events in the log.",
+        "# TYPE palabre_events_total counter",
+        *(f'palabre_events_total{{kind="{kind}"}} {count}' for kind, count in sorted(by_kind)),
+        "# HELP palabre_messages Outgoing messages by state.",
+        "# TYPE palabre_messages gauge",
+        *(f'palabre_messages{{state="{state}"}} {count}' for state, count in sorted(by_state)),
+        "# HELP palabre_awake_conversations Conversations with something left to do.",
+        "# TYPE palabre_awake_conversations gauge",
+        f"palabre_awake_conversations {awake[0]}",
+        "# HELP palabre_backlog_age_seconds Age of the oldest of them.",
+        "# TYPE palabre_backlog_age_seconds gauge",
+        f"palabre_backlog_age_seconds {age:.3f}",
+    ]
     try:
         lengths = [(q, services().queue(q).count) for q in (queues.CHAT, queues.BACKGROUND, queues.DELIVERY)]
-        lines += ["# HELP palabre_queued_jobs Jobs waiting in Redis.", "# TYPE palabre_queued_jobs gauge",
-                  *(f'palabre_queued_jobs{{queue="{q}"}} {n}' for q, n in lengths)]
+        lines += [
+            "# HELP palabre_queued_jobs Jobs waiting in Redis.",
+            "# TYPE palabre_queued_jobs gauge",
+            *(f'palabre_queued_jobs{{queue="{q}"}} {n}' for q, n in lengths),
+        ]
     except redis.RedisError:
         lines.append("# Redis cannot be reached")
     return Response("\n".join(lines) + "\n", content_type="text/plain; version=0.0.4; charset=utf-8")

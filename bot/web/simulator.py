@@ -41,8 +41,13 @@ def only_without_a_twilio_account():
 @blueprint.get("")
 def page():
     settings = services().settings
-    return render_template("simulator.html", whatsapp_number=settings.twilio_whatsapp_from.removeprefix("whatsapp:"),
-                           sms_number=settings.twilio_sms_from, faults=FAULTS, file_limit=FILE_LIMIT)
+    return render_template(
+        "simulator.html",
+        whatsapp_number=settings.twilio_whatsapp_from.removeprefix("whatsapp:"),
+        sms_number=settings.twilio_sms_from,
+        faults=FAULTS,
+        file_limit=FILE_LIMIT,
+    )
 
 
 @blueprint.post("/send")
@@ -80,13 +85,33 @@ def keep_inbound(form: dict, media: list[dict]) -> None:
     """Show the message on the person's own phone, and let Twilio's API know it."""
     now, uri = rfc2822(), f"/2010-04-01/Accounts/{form['AccountSid']}/Messages/{form['MessageSid']}"
     store().open_window(form["From"])
-    store().add({
-        "account_sid": form["AccountSid"], "api_version": "2010-04-01", "body": form["Body"], "date_created": now, "date_sent": now,
-        "date_updated": now, "direction": "inbound", "error_code": None, "error_message": None, "from": form["From"],
-        "messaging_service_sid": None, "num_media": form["NumMedia"], "num_segments": form["NumSegments"], "price": None,
-        "price_unit": "USD", "sid": form["MessageSid"], "status": "receiving", "to": form["To"], "uri": f"{uri}.json",
-        "subresource_uris": {"media": f"{uri}/Media.json"}, "address": form["From"], "media": media,
-        "sms_segments": int(form["NumSegments"])})
+    store().add(
+        {
+            "account_sid": form["AccountSid"],
+            "api_version": "2010-04-01",
+            "body": form["Body"],
+            "date_created": now,
+            "date_sent": now,
+            "date_updated": now,
+            "direction": "inbound",
+            "error_code": None,
+            "error_message": None,
+            "from": form["From"],
+            "messaging_service_sid": None,
+            "num_media": form["NumMedia"],
+            "num_segments": form["NumSegments"],
+            "price": None,
+            "price_unit": "USD",
+            "sid": form["MessageSid"],
+            "status": "receiving",
+            "to": form["To"],
+            "uri": f"{uri}.json",
+            "subresource_uris": {"media": f"{uri}/Media.json"},
+            "address": form["From"],
+            "media": media,
+            "sms_segments": int(form["NumSegments"]),
+        }
+    )
 
 
 def refuse(text: str, status: int = 400):
@@ -98,17 +123,29 @@ def messages():
     """What is new on one phone: `messages` (new or changed since *after*), `next`, `typing` and the troubles that are on."""
     address = request.args.get("address", "")
     found, following = store().changed(address, request.args.get("after", 0, type=int))
-    return jsonify({"messages": [shown(m) for m in found], "next": following, "typing": store().is_typing(address),
-                    "troubles": store().troubles()})
+    return jsonify(
+        {"messages": [shown(m) for m in found], "next": following, "typing": store().is_typing(address), "troubles": store().troubles()}
+    )
 
 
 def shown(message: dict) -> dict:
     public = services().settings.public_url + "/"
-    media = [{**item, "href": item["href"].removeprefix(public.removesuffix("/")) if item["href"].startswith(public) else item["href"]}
-             for item in message["media"]]
-    return {"sid": message["sid"], "text": message["body"], "mine": message["direction"] == "inbound", "status": message["status"],
-            "error": message["error_code"], "refused": message.get("refused"), "answers": message.get("answers"),
-            "at": message["at"], "media": media, "segments": message["sms_segments"]}
+    media = [
+        {**item, "href": item["href"].removeprefix(public.removesuffix("/")) if item["href"].startswith(public) else item["href"]}
+        for item in message["media"]
+    ]
+    return {
+        "sid": message["sid"],
+        "text": message["body"],
+        "mine": message["direction"] == "inbound",
+        "status": message["status"],
+        "error": message["error_code"],
+        "refused": message.get("refused"),
+        "answers": message.get("answers"),
+        "at": message["at"],
+        "media": media,
+        "segments": message["sms_segments"],
+    }
 
 
 @blueprint.get("/segments")

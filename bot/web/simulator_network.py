@@ -38,12 +38,27 @@ def person_address(phone: str, number: str) -> str:
 def inbound_form(settings: Settings, phone: str, number: str, text: str, file: tuple[str, str] | None = None, name: str = "") -> dict:
     """The form Twilio posts for one message of a person. *file* is (media sid, content type); *name* is the WhatsApp profile's."""
     sid = new_sid("MM" if file else "SM")
-    form = {"MessageSid": sid, "SmsSid": sid, "SmsMessageSid": sid, "AccountSid": settings.twilio_account_sid, "ApiVersion": "2010-04-01",
-            "From": person_address(phone, number), "Body": text, "SmsStatus": "received", "NumMedia": "1" if file else "0"}
+    form = {
+        "MessageSid": sid,
+        "SmsSid": sid,
+        "SmsMessageSid": sid,
+        "AccountSid": settings.twilio_account_sid,
+        "ApiVersion": "2010-04-01",
+        "From": person_address(phone, number),
+        "Body": text,
+        "SmsStatus": "received",
+        "NumMedia": "1" if file else "0",
+    }
     if phone == "whatsapp":
         kind = {"image": "image", "audio": "audio", "video": "video"}.get(file[1].split("/")[0], "document") if file else "text"
-        form |= {"To": settings.twilio_whatsapp_from, "NumSegments": "1", "ProfileName": name, "MessageType": kind, "ReferralNumMedia": "0",
-                 "ChannelMetadata": '{"type":"whatsapp","data":{"context":{}}}'}
+        form |= {
+            "To": settings.twilio_whatsapp_from,
+            "NumSegments": "1",
+            "ProfileName": name,
+            "MessageType": kind,
+            "ReferralNumMedia": "0",
+            "ChannelMetadata": '{"type":"whatsapp","data":{"context":{}}}',
+        }
         if number.startswith("+"):
             form["WaId"] = number[1:]
     else:
@@ -76,7 +91,7 @@ def local(settings: Settings, url: str) -> str:
     """Where an address under PUBLIC_URL is reached from this machine."""
     if not is_ours(settings, url):
         raise ValueError("not an address under PUBLIC_URL")
-    return settings.local_url + url[len(settings.public_url):]
+    return settings.local_url + url[len(settings.public_url) :]
 
 
 def is_ours(settings: Settings, url: str) -> bool:
@@ -117,8 +132,16 @@ def deliver_outbound(settings: Settings, store: Store, sid: str, fault: str = ""
 
 def report(settings: Settings, store: Store, message: dict, status: str, error: str) -> bool:
     """Post one status callback. True when our server took it (or none was asked for); a refusal is kept for the page."""
-    form = {"MessageSid": message["sid"], "SmsSid": message["sid"], "MessageStatus": status, "SmsStatus": status, "To": message["to"],
-            "From": message["from"] or "", "AccountSid": settings.twilio_account_sid, "ApiVersion": "2010-04-01"}
+    form = {
+        "MessageSid": message["sid"],
+        "SmsSid": message["sid"],
+        "MessageStatus": status,
+        "SmsStatus": status,
+        "To": message["to"],
+        "From": message["from"] or "",
+        "AccountSid": settings.twilio_account_sid,
+        "ApiVersion": "2010-04-01",
+    }
     if message["to"].startswith("whatsapp:"):
         form |= {"ChannelPrefix": "whatsapp", "ChannelInstallSid": "XE" + "0" * 32} | ({"EventType": "READ"} if status == "read" else {})
     elif status == "delivered":
@@ -149,8 +172,11 @@ def look_at(settings: Settings, url: str) -> dict | None:
         session.close()
     if answer.status_code != 200:
         return None
-    return {"name": unquote(urlsplit(url).path.rsplit("/", 1)[-1]), "size": int(answer.headers.get("Content-Length") or 0),
-            "type": answer.headers.get("Content-Type", "").split(";")[0]}
+    return {
+        "name": unquote(urlsplit(url).path.rsplit("/", 1)[-1]),
+        "size": int(answer.headers.get("Content-Length") or 0),
+        "type": answer.headers.get("Content-Type", "").split(";")[0],
+    }
 
 
 def in_background(task, *args) -> None:

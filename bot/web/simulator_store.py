@@ -20,9 +20,28 @@ DAY = 86400
 FAULTS = ("21610", "20429", "500", "30003", "63016", "63018")  # what the next outgoing message can be made to fail with
 TOGGLES = ("twice", "late")  # stay until they are switched off
 ONE_SHOTS = ("fail", "slow")  # are used up by the first message or model answer they meet
-RESOURCE = ("account_sid", "api_version", "body", "date_created", "date_sent", "date_updated", "direction", "error_code", "error_message",
-            "from", "messaging_service_sid", "num_media", "num_segments", "price", "price_unit", "sid", "status", "subresource_uris",
-            "to", "uri")
+RESOURCE = (
+    "account_sid",
+    "api_version",
+    "body",
+    "date_created",
+    "date_sent",
+    "date_updated",
+    "direction",
+    "error_code",
+    "error_message",
+    "from",
+    "messaging_service_sid",
+    "num_media",
+    "num_segments",
+    "price",
+    "price_unit",
+    "sid",
+    "status",
+    "subresource_uris",
+    "to",
+    "uri",
+)
 
 # Write fields of a message and file it under the next number of the counter, in one act: a reader must not pass a change by, and a
 # message deleted in the meantime must not come back. KEYS: counter, the person's changes, message. ARGV: sid, seconds, "new" or "", fields…
@@ -91,8 +110,17 @@ class Store:
 
     def _write(self, message: dict, fields: dict, new: bool) -> None:
         sid, values = message["sid"], [part for name, value in fields.items() for part in (name, json.dumps(value))]
-        self.redis.eval(WRITE, 3, "simulator:seq", f"simulator:changes:{message['address']}", f"simulator:message:{sid}",
-                        sid, DAY, "new" if new else "", *values)
+        self.redis.eval(
+            WRITE,
+            3,
+            "simulator:seq",
+            f"simulator:changes:{message['address']}",
+            f"simulator:message:{sid}",
+            sid,
+            DAY,
+            "new" if new else "",
+            *values,
+        )
 
     # -- the 24 hours in which WhatsApp lets us write freely, and the sign that somebody writes -----------------------
     def open_window(self, address: str) -> None:

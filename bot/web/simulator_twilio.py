@@ -45,8 +45,12 @@ PAGE_SIZE, LARGEST_PAGE = 50, 1000
 
 def error(code: int, detail: str = "") -> tuple[Response, int]:
     status, message = ERRORS[code]
-    body = {"code": code, "message": f"{message}{': ' if detail else ''}{detail}", "status": status,
-            "more_info": f"https://www.twilio.com/docs/errors/{code}"}
+    body = {
+        "code": code,
+        "message": f"{message}{': ' if detail else ''}{detail}",
+        "status": status,
+        "more_info": f"https://www.twilio.com/docs/errors/{code}",
+    }
     return jsonify(body), status
 
 
@@ -61,8 +65,13 @@ def store() -> Store:
 @twilio.before_request
 def authenticate():
     given, ours = request.authorization, settings()
-    known = given and given.type == "basic" and secrets.compare_digest(
-        f"{given.username}:{given.password}".encode(), f"{ours.twilio_account_sid}:{ours.twilio_auth_token}".encode())
+    known = (
+        given
+        and given.type == "basic"
+        and secrets.compare_digest(
+            f"{given.username}:{given.password}".encode(), f"{ours.twilio_account_sid}:{ours.twilio_auth_token}".encode()
+        )
+    )
     if not known:
         return error(20003)
     if request.view_args and request.view_args.get("account", ours.twilio_account_sid) != ours.twilio_account_sid:
@@ -86,14 +95,34 @@ def create_message(account: str):
     sender = form.get("From") or (ours.twilio_whatsapp_from if to.startswith("whatsapp:") else ours.twilio_sms_from)
     sid, now = new_sid("MM" if media else "SM"), rfc2822()
     uri = f"/2010-04-01/Accounts/{account}/Messages/{sid}"
-    message = store().add({
-        "account_sid": account, "api_version": "2010-04-01", "body": body, "date_created": now, "date_updated": now, "date_sent": None,
-        "direction": "outbound-api", "error_code": None, "error_message": None, "from": sender, "messaging_service_sid": service,
-        "num_media": str(len(media)), "num_segments": "0" if service else str(max(1, segments(body))), "price": None, "price_unit": "USD",
-        "sid": sid, "status": "accepted" if service else "queued", "to": to, "uri": f"{uri}.json",
-        "subresource_uris": {"media": f"{uri}/Media.json"}, "address": to, "callback": form.get("StatusCallback", ""),
-        "media": [{"href": url, "name": urlsplit(url).path.rsplit("/", 1)[-1], "size": 0, "type": ""} for url in media],
-        "sms_segments": segments(body)})
+    message = store().add(
+        {
+            "account_sid": account,
+            "api_version": "2010-04-01",
+            "body": body,
+            "date_created": now,
+            "date_updated": now,
+            "date_sent": None,
+            "direction": "outbound-api",
+            "error_code": None,
+            "error_message": None,
+            "from": sender,
+            "messaging_service_sid": service,
+            "num_media": str(len(media)),
+            "num_segments": "0" if service else str(max(1, segments(body))),
+            "price": None,
+            "price_unit": "USD",
+            "sid": sid,
+            "status": "accepted" if service else "queued",
+            "to": to,
+            "uri": f"{uri}.json",
+            "subresource_uris": {"media": f"{uri}/Media.json"},
+            "address": to,
+            "callback": form.get("StatusCallback", ""),
+            "media": [{"href": url, "name": urlsplit(url).path.rsplit("/", 1)[-1], "size": 0, "type": ""} for url in media],
+            "sms_segments": segments(body),
+        }
+    )
     store().hide_typing(to)
     if to.startswith("whatsapp:") and not content and not store().window_is_open(to):
         fault = fault or "63016"
@@ -165,15 +194,24 @@ def list_messages(account: str):
         size, page = min(LARGEST_PAGE, max(1, int(query.get("PageSize", PAGE_SIZE)))), max(0, int(query.get("Page", 0)))
     except ValueError:
         return error(20001)
-    here = found[page * size:(page + 1) * size]
+    here = found[page * size : (page + 1) * size]
 
     def uri(number: int) -> str:
         return f"/2010-04-01/Accounts/{account}/Messages.json?" + urlencode({**query, "PageSize": size, "Page": number})
 
-    return jsonify({
-        "messages": [resource(m) for m in here], "page": page, "page_size": size, "start": page * size,
-        "end": max(0, page * size + len(here) - 1), "uri": uri(page), "first_page_uri": uri(0),
-        "previous_page_uri": uri(page - 1) if page else None, "next_page_uri": uri(page + 1) if len(found) > (page + 1) * size else None})
+    return jsonify(
+        {
+            "messages": [resource(m) for m in here],
+            "page": page,
+            "page_size": size,
+            "start": page * size,
+            "end": max(0, page * size + len(here) - 1),
+            "uri": uri(page),
+            "first_page_uri": uri(0),
+            "previous_page_uri": uri(page - 1) if page else None,
+            "next_page_uri": uri(page + 1) if len(found) > (page + 1) * size else None,
+        }
+    )
 
 
 def sent_at(message: dict) -> str:
@@ -232,10 +270,17 @@ def create_content():
     sid, now = new_sid("HX"), datetime.now().astimezone().isoformat(timespec="seconds")
     url = f"https://content.twilio.com/v1/Content/{sid}"
     content = {
-        "sid": sid, "account_sid": settings().twilio_account_sid, "friendly_name": given.get("friendly_name"),
-        "language": given["language"], "variables": given.get("variables") or {}, "types": given["types"], "url": url,
-        "date_created": now, "date_updated": now,
-        "links": {"approval_create": f"{url}/ApprovalRequests/whatsapp", "approval_fetch": f"{url}/ApprovalRequests"}}
+        "sid": sid,
+        "account_sid": settings().twilio_account_sid,
+        "friendly_name": given.get("friendly_name"),
+        "language": given["language"],
+        "variables": given.get("variables") or {},
+        "types": given["types"],
+        "url": url,
+        "date_created": now,
+        "date_updated": now,
+        "links": {"approval_create": f"{url}/ApprovalRequests/whatsapp", "approval_fetch": f"{url}/ApprovalRequests"},
+    }
     store().add_content(content)
     return jsonify(content), 201
 
@@ -243,8 +288,15 @@ def create_content():
 @twilio.get("/v1/Content")
 def list_contents():
     url = "https://content.twilio.com/v1/Content?PageSize=50&Page=0"
-    meta = {"page": 0, "page_size": 50, "first_page_url": url, "previous_page_url": None, "next_page_url": None, "url": url,
-            "key": "contents"}
+    meta = {
+        "page": 0,
+        "page_size": 50,
+        "first_page_url": url,
+        "previous_page_url": None,
+        "next_page_url": None,
+        "url": url,
+        "key": "contents",
+    }
     return jsonify({"contents": store().contents(), "meta": meta})
 
 

@@ -24,8 +24,13 @@ from bot.config import Settings
 from bot.db import metadata, writing
 from workers import delivery, turn
 
-ANSWER = "".join(f"data: {json.dumps(c)}\n\n" for c in (
-    {"choices": [{"delta": {"content": "Bonjour, voici la réponse."}, "finish_reason": None}]}, {"choices": [{"delta": {}, "finish_reason": "stop"}]}))
+ANSWER = "".join(
+    f"data: {json.dumps(c)}\n\n"
+    for c in (
+        {"choices": [{"delta": {"content": "Bonjour, voici la réponse."}, "finish_reason": None}]},
+        {"choices": [{"delta": {}, "finish_reason": "stop"}]},
+    )
+)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -50,9 +55,22 @@ def main(turns: int) -> None:
     url, home = f"http://127.0.0.1:{server.server_address[1]}", Path(tempfile.mkdtemp())
     process, redis_url = valkey.start(home / "valkey")
     try:
-        services = outside.build(Settings(home=home, database_url=f"sqlite:///{home}/palabre.db", redis_url=redis_url, public_url="https://bench.test",
-                                          secret_key="x", model_url=url, model_primary="m", model_fast="m", model_smart="m",
-                                          media_url=f"file://{home}/media", debounce_seconds=0, guest_messages_per_day=10**9))
+        services = outside.build(
+            Settings(
+                home=home,
+                database_url=f"sqlite:///{home}/palabre.db",
+                redis_url=redis_url,
+                public_url="https://bench.test",
+                secret_key="x",
+                model_url=url,
+                model_primary="m",
+                model_fast="m",
+                model_smart="m",
+                media_url=f"file://{home}/media",
+                debounce_seconds=0,
+                guest_messages_per_day=10**9,
+            )
+        )
         metadata.create_all(services.db)
         delivery.deliver_now = lambda *_: None  # the way out is not part of the turn's own time
         ours = [_turn(services, n) for n in range(turns)]
@@ -61,7 +79,9 @@ def main(turns: int) -> None:
     finally:
         process.kill()
     first, last, loop = (statistics.median(x) * 1000 for x in (ours[5:55], ours[-50:], bare))
-    print(f"turn, first fifty   {first:6.2f} ms\nturn, last fifty    {last:6.2f} ms   ratio {last / first:.2f}\nbare requests loop  {loop:6.2f} ms")
+    print(f"turn, first fifty   {first:6.2f} ms")
+    print(f"turn, last fifty    {last:6.2f} ms   ratio {last / first:.2f}")
+    print(f"bare requests loop  {loop:6.2f} ms")
 
 
 def _turn(services, n: int) -> float:
