@@ -79,13 +79,13 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--channel", choices=("whatsapp", "sms"), default="whatsapp")
     sub.add_argument("--as", dest="phone", default="+2250701020304", help="whose telephone this is")
     sub = command("events", events, "print a conversation's events")
-    sub.add_argument("conversation")
+    sub.add_argument("conversation", help="its id, or a telephone number for the newest one")
     sub.add_argument("--json", action="store_true")
     sub = command("replay", replay, "run a conversation's fold and prompts again and compare")
-    sub.add_argument("conversation")
+    sub.add_argument("conversation", help="its id, or a telephone number for the newest one")
     sub.add_argument("--strict", action="store_true", help="also check every recorded step")
     sub = command("fork", fork, "branch a conversation after one of its events")
-    sub.add_argument("conversation")
+    sub.add_argument("conversation", help="its id, or a telephone number for the newest one")
     sub.add_argument("seq", type=positive)
     sub.add_argument("--model", help="another model for the branch")
     return top
@@ -205,7 +205,12 @@ def _database() -> sa.Engine:
 def _conversation(connection: sa.Connection, id: str) -> sa.Row:
     from bot.db import conversations
 
-    row = connection.execute(sa.select(conversations).where(conversations.c.id == id)).one_or_none()
+    query = sa.select(conversations).where(conversations.c.id == id)
+    if id.startswith(("+", "whatsapp:")):  # the newest one of a participant
+        query = sa.select(conversations).where(
+            (conversations.c.address == id) | (conversations.c.phone == id), conversations.c.parent_id.is_(None)
+        )
+    row = connection.execute(query.order_by(conversations.c.number.desc()).limit(1)).one_or_none()
     if row is None:
         raise WrongUsage(f"there is no conversation {id!r}")
     return row

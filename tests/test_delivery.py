@@ -585,3 +585,16 @@ def test_nothing_goes_to_an_address_that_opted_out(state, world):
         tx.execute(table.update().where(table.c.key == "reminder:0").values(state=state))
     later(world)
     assert world.twilio.bodies() == ["D'accord."] and states(world)[1] == ("failed", 21610)
+
+
+def test_a_message_put_off_for_hours_holds_up_nobody(world):
+    """Behind a message that Twilio could not deliver (30003) later answers go out at once, and it goes when the person writes."""
+    world.twilio.faults = [(400, 30003)]
+    assert world.say("Bonjour") == []
+    assert world.say("Tu es là ?") == ["D'accord.", "D'accord."]
+
+
+def test_what_is_written_after_stop_is_not_taken_up(world):
+    """After START the model does not see what was written while the person wanted no messages."""
+    world.say("STOP"), world.say("3/4 + 1/6"), world.say("START"), world.say("Bonjour")
+    assert world.model.asked[-1]["messages"][-1]["content"] == "Bonjour"

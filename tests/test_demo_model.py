@@ -142,7 +142,7 @@ def test_a_pdf_on_nothing_asks_which_lesson():
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ('{"error": "TAVILY_API_KEY is not set"}', "TAVILY_API_KEY is not set"),
+        ('{"error": "TAVILY_API_KEY is not set"}', "n'est pas branchée ici"),
         ('{"results": [{"title": "Elim Kudum", "url": "https://a.example", "content": "Un  texte"}]}', "**Elim Kudum** : Un texte"),
         (
             '<donnees_non_fiables>\nattention\n{"results": [{"title": "T", "url": "u", "content": "c"}]}\n</donnees_non_fiables>',

@@ -69,8 +69,7 @@ def _buy(turn: Turn, input: dict, person: Person) -> str:
         person.language,
         "words.buy",
         credits=row.credits,
-        amount=row.amount,
-        currency=row.currency,
+        amount=f"{row.amount:,}".replace(",", "\u00a0"),
         url=payments.url(turn.services.settings, row),
     )
 

@@ -9,7 +9,7 @@ Messages on their way out. A row is written in the transaction of the event it c
 
 import secrets
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
@@ -17,6 +17,7 @@ from bot.channels import segments
 from bot.db import addresses, insert_once, now, outbox
 
 ORDER = ("held", "waiting", "sending", "accepted", "sent", "delivered", "read")
+SHORT = timedelta(seconds=30)  # a message that is put off for longer does not hold up those behind it
 OPEN = ORDER[:3]  # not handed over yet
 BEFORE = {state: ORDER[:n] for n, state in enumerate(ORDER)} | {"failed": ORDER[:5]}
 
@@ -49,15 +50,16 @@ def put_row(tx: sa.Connection, *, key: str, address: str, body: str, **more) -> 
 
 
 def release(tx: sa.Connection, address: str) -> None:
-    """The person has written: what was held until then may go."""
-    tx.execute(outbox.update().where(outbox.c.address == address, outbox.c.state == "held").values(state="waiting", due_at=now()))
+    """The person has written, so they can be reached: what was held or put off until later may go."""
+    put_off = (outbox.c.state == "waiting") & (outbox.c.due_at > now() + SHORT)
+    here = (outbox.c.address == address) & ((outbox.c.state == "held") | put_off)
+    tx.execute(outbox.update().where(here).values(state="waiting", due_at=now()))
 
 
 def head(connection: sa.Connection, address: str) -> sa.Row | None:
-    """The oldest message to *address* that has not been handed over; those behind it wait."""
-    return connection.execute(
-        sa.select(outbox).where(outbox.c.address == address, outbox.c.state.in_(("waiting", "sending"))).order_by(outbox.c.id).limit(1)
-    ).one_or_none()
+    """The oldest message to *address* that has not been handed over; those behind it wait, unless it is put off for long."""
+    here = (outbox.c.address == address) & outbox.c.state.in_(("waiting", "sending")) & (outbox.c.due_at <= now() + SHORT)
+    return connection.execute(sa.select(outbox).where(here).order_by(outbox.c.id).limit(1)).one_or_none()
 
 
 def due(connection: sa.Connection, before: datetime, limit: int = 500) -> list[str]:

@@ -196,6 +196,8 @@ def _opened(c: Conversation, seq: int, event: TurnStarted, at: str) -> Conversat
     upto = upto_of(event.id)
     said = {"key": f"refused:{event.id}", "cause": seq, "say": f"refused.{event.refused}"}
     silent = event.refused in ("opted_out", "quiet")
+    if event.refused == "opted_out":  # what was written after STOP is not taken up when the person comes back
+        c = replace(c, view=tuple(e for e in c.view if not (e["is"] == "human" and c.read < e["seq"] <= upto)))
     return replace(
         c,
         unfetched=(),

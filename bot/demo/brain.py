@@ -20,6 +20,7 @@ QUIZ_NOW = re.compile(
 HELP = re.compile(r"\baide|\bhelp|expli|compren|understand|apprend|learn|teach")
 AGAIN = re.compile(r"^\W*(encore|oui|ok|d'accord|vas-y|allez|suivante?|continue|une autre|autre|again|yes|another|next|go on|more)\b")
 EXPLAIN = re.compile(r"expli|rappel|lecon|cours\b|compren|understand|lesson|remind")
+REMIND = re.compile(r"\b(rappelle|rappel|rappeler|remind)\b")
 PDF = re.compile(r"\bpdf\b|\bfiche\b|summary sheet")
 SUMMARY = re.compile(r"\bresum|\bsummar")
 WEB = re.compile(r"\binternet|\bweb\b|\bgoogle|\ben ligne|\bonline")
@@ -51,8 +52,10 @@ def reply(talk: Talk) -> Answer:
     if "[quiz" in talk.text.lower():
         calls = practice.noted(talk)
         return Answer("", calls) if calls else encouragement(talk, credited=False)
-    if talk.has_file and not talk.said:
+    if talk.has_file and not here and not sums.solve(talk.said, talk.language):
         return Answer(say(talk.language, "file"))
+    if REMIND.search(flat) and "create_task" in talk.offered:
+        return Answer("", (Call("create_task", {"title": talk.said[:200]}),))
     if PDF.search(flat):
         return summary(talk, here or talk.topic())
     if verdict := practice.judge(talk):
@@ -184,7 +187,7 @@ def one_line(text: object, longest: int) -> str:
 
 def searched(result: Result, language: str) -> Answer:
     if result.failed:
-        return Answer(say(language, "search_failed", reason=reason(result)))
+        return Answer(say(language, "search_failed"))
     data = result.data
     rows = data.get("results", []) if isinstance(data, dict) else data
     if not isinstance(rows, list):

@@ -2,7 +2,7 @@
 
 import logging
 
-from flask import Flask, Response, abort, jsonify, request
+from flask import Flask, Response, abort, jsonify, redirect, request
 from werkzeug.exceptions import HTTPException
 
 from bot import config
@@ -30,6 +30,7 @@ def create_app(services: Services | None = None) -> Flask:
         from bot.web import simulator
 
         app.register_blueprint(simulator.blueprint)
+        app.add_url_rule("/", "home", lambda: redirect("/simulator"))
     if services.settings.demo:
         from bot.demo import server
 
