@@ -66,3 +66,18 @@ def test_a_call_is_never_parted_from_its_result(small):
     for body in small.model.asked:
         open_calls = [c["id"] for m in body["messages"] for c in m.get("tool_calls", [])]
         assert open_calls == [m["tool_call_id"] for m in body["messages"] if m["role"] == "tool"]
+
+
+def test_newest_entries_that_are_too_large_are_not_compacted_again_and_again(small):
+    """When even the newest entries outgrow the context, the turn goes on: each summary tells something that was not told yet."""
+    small.model.script = summary_or(text("D'accord."))
+    for n in range(14):
+        assert small.say(f"Question {n} : " + "mot " * 600) == ["D'accord."]
+    kept = [e.event.id for e in small.events() if type(e.event).__name__ == "Compacted"]
+    assert len(kept) == len(set(kept)) > 1
+
+
+def test_there_is_always_something_left_to_tell():
+    """A view that is nothing but a summary and the newest entries is not cut."""
+    view = ({"is": "note", "text": "résumé"}, {"is": "human", "text": "x" * 99999}, *({"is": "reply", "text": "y", "calls": []},) * 15)
+    assert compaction.cut_at(view, 100) is None

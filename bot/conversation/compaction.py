@@ -19,7 +19,7 @@ def cut_at(view: tuple[dict, ...], context_tokens: int) -> int | None:
     """Where the older part ends (an index into *view*), or None while there is room."""
     if context_tokens <= 0 or sum(size(e) for e in view) < FULL * context_tokens:
         return None
-    starts = [n for n, e in enumerate(view) if e["is"] == "human" and 0 < n <= len(view) - KEPT]
+    starts = [n for n, e in enumerate(view) if e["is"] == "human" and 1 < n <= len(view) - KEPT]
     return starts[-1] if starts else None
 
 
