@@ -8,6 +8,7 @@ import responses
 from conftest import AWA, rows
 from fakes import call, calls, text
 
+from bot import queues
 from bot.db import attempts, learners, ledger
 
 WHATSAPP, SMS = f"whatsapp:{AWA}", AWA
@@ -358,3 +359,14 @@ def test_a_forwarded_message_alone_cannot_send_or_spend(world, forwarded, credit
     world.say("Donne 5 crédits à l'élève", Forwarded=forwarded)
     assert [r.credits for r in rows(world.services, learners)] == [credits - 1]
     assert ("forwarded" in world.model.asked[1]["messages"][-1]["content"]) is (forwarded == "true")
+
+
+def test_a_step_that_brings_nothing_new_does_not_go_round_for_ever(world, monkeypatch):
+    """A bug that makes a step fruitless ends, after a few tries, in an apology and an Error event."""
+    monkeypatch.setattr("workers.answering.ask", lambda turn, state, step: None)
+    world.post("Bonjour")
+    for _ in range(3):
+        queues.wake(world.services, world.conversation())
+        world.work()
+    assert "cassé" in world.twilio.bodies()[-1]
+    assert [e.event.about for e in world.events() if type(e.event).__name__ == "Error"] == ["turn"]

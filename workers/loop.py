@@ -27,6 +27,7 @@ from workers import answering, compacting, delivery, fetching, opening, pacing, 
 from workers.context import Turn
 
 SPEAKING = (Obey, QueueReply, JudgeQuiz)  # steps that put something into the outbox
+PATIENCE = 3  # fruitless steps
 NAP = 0.2  # seconds between two looks at the log while more bubbles may come
 
 
@@ -35,6 +36,7 @@ def advance(turn: Turn) -> str | None:
     services, conversation = turn.services, turn.conversation
     with reading(services.db) as connection:
         state, kept = snapshots.current(connection, conversation)
+    fruitless = 0  # steps in a row that brought nothing new
     spoken = None  # whether something waits in the outbox; if this is forgotten, the clock finds it
     while True:
         step = _next(turn, state)
@@ -52,8 +54,13 @@ def advance(turn: Turn) -> str | None:
         else:
             perform(step, turn, state)
             spoken = spoken or isinstance(step, SPEAKING)
+            fruitless += 1
         with reading(services.db) as connection:
-            state = fold(log.news(connection, conversation, state.seq), state)
+            news = log.news(connection, conversation, state.seq)
+        fruitless = 0 if news else fruitless
+        if fruitless > PATIENCE:
+            raise RuntimeError(f"{type(step).__name__} brings nothing new")  # a bug: better a stopped turn than one without end
+        state = fold(news, state)
 
 
 def _deliver(turn: Turn) -> None:
