@@ -133,3 +133,15 @@ def test_what_is_no_class(written):
     """Something else is refused with the list of classes."""
     with pytest.raises(WrongUsage, match="CM2"):
         accounts.grade_named(written)
+
+
+def test_a_word_in_a_fork_acts_on_nobody(world):
+    """A fork at a STOP opts nobody out and sends nothing."""
+    world.say("Bonjour")
+    world.say("STOP")
+    world.say("START")
+    stop = next(e.seq for e in world.events() if getattr(e.event, "command", None) == "stop")
+    before, headers = len(world.twilio.sent), {"Authorization": f"Bearer {world.settings.operator_token}"}
+    assert world.web.post(f"/api/conversations/{world.conversation()}/fork", json={"at": stop}, headers=headers).status_code == 201
+    world.work()
+    assert len(world.twilio.sent) == before and world.say("Tu es là ?") == ["D'accord."]

@@ -159,3 +159,11 @@ def test_the_log_holds_no_picture(world):
     world.account()
     sent(world, picture(), "image/png")
     assert "base64" not in json.dumps([repr(e) for e in world.events()])
+
+
+def test_whatever_the_picture_library_raises_the_turn_goes_on(world, monkeypatch):
+    """A damaged picture that makes the library fail in an unforeseen way is answered in words, and so is the next message."""
+    world.account()
+    monkeypatch.setattr("bot.learners.uploads.ImageOps.exif_transpose", lambda picture: {}["damaged"])
+    assert sent(world, picture(3000, "JPEG"), "image/jpeg") == ["D'accord."]
+    assert "pas pu être ouvert" in last(world) and world.say("Et sinon ?") == ["D'accord."]

@@ -170,3 +170,12 @@ def test_a_quiz_that_cannot_be_asked(pupil, wrong, said):
     """The model is told what is wrong with its quiz, and nothing is sent."""
     assert pupil.ask({**ASK, **wrong}, then=[text("Autrement dit.")]) == ["Autrement dit."]
     assert said in pupil.model.asked[1]["messages"][-1]["content"]
+
+
+def test_the_answer_lies_in_redis_until_it_is_given(pupil):
+    """What judges an answer is the sealed quiz in Redis, which is gone once it was answered."""
+    pupil.ask(then=[text("Bien.")])
+    [key] = pupil.services.redis.keys(f"quiz:{pupil.conversation()}:*")
+    assert key.decode().count(":") == 2
+    pupil.services.redis.set(key, json.dumps({"question": "q", "options": ASK["options"], "correct": 2, "explanation": "De Redis."}), ex=60)
+    assert "De Redis." in pupil.say("3")[0] and not pupil.services.redis.exists(key)

@@ -56,7 +56,7 @@ def _type(turn: Turn, message: str, ended: threading.Event) -> None:
 def tool(turn: Turn, state: Conversation, call: dict) -> Iterator[None]:
     """Tell what runs: tool_start and tool_end on Redis, a line to the person when the turn is in the background."""
     _publish(turn, "tool_start", call, state)
-    if turn.background:
+    if turn.background and not state.forked:
         _tell(turn, state, call)
     try:
         yield

@@ -27,6 +27,8 @@ def obey_waiting(turn: Turn) -> None:
 
 
 def obey(turn: Turn, state: Conversation, input: dict) -> None:
+    if state.forked:  # a branch of the log acts on nobody
+        return _unanswered(turn, input, "fork")
     with reading(turn.services.db) as connection:
         person = accounts.person(connection, turn.row.address)
     if person.opted_out and input["command"] != "start":

@@ -285,6 +285,7 @@ def _stopped(c: Conversation, seq: int, event: TurnStopped) -> Conversation:
         empties=0,
         partial="",
         stopped=max(c.stopped, upto),
+        unfetched=tuple(m for m in c.unfetched if m["seq"] > upto),
         inbox=tuple(i for i in c.inbox if i["seq"] > upto or i["command"]),
         unsent=c.unsent if event.reason == "cancelled" else (*c.unsent, said),
     )

@@ -4,7 +4,7 @@ import io
 import warnings
 
 import requests
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps
 
 from bot.config import Settings
 from bot.documents.names import safe_filename
@@ -74,15 +74,19 @@ def bounded_picture(data: bytes, extension: str) -> tuple[bytes, str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            picture = Image.open(io.BytesIO(data))
-            if picture.width * picture.height > LARGEST_PICTURE:
-                raise ValueError("the picture is too large")
-            if max(picture.size) <= SIDE and len(data) <= HEAVY and extension in ("png", "jpg"):
-                picture.verify()
-                return data, extension
-            picture = ImageOps.exif_transpose(picture).convert("RGB")
-    except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning) as problem:
+            return _bounded(data, extension)
+    except Exception as problem:  # a damaged picture makes the library raise errors of every kind
         raise ValueError("the picture cannot be opened") from problem
+
+
+def _bounded(data: bytes, extension: str) -> tuple[bytes, str]:
+    picture = Image.open(io.BytesIO(data))
+    if picture.width * picture.height > LARGEST_PICTURE:
+        raise ValueError("the picture is too large")
+    if max(picture.size) <= SIDE and len(data) <= HEAVY and extension in ("png", "jpg"):
+        picture.verify()
+        return data, extension
+    picture = ImageOps.exif_transpose(picture).convert("RGB")
     picture.thumbnail((SIDE, SIDE))
     made = io.BytesIO()
     picture.save(made, "JPEG", quality=QUALITY)
