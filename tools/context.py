@@ -12,7 +12,7 @@ from bot.services import Services
 class Context:
     """
     tx: the transaction that also writes the call's ToolResult; it is opened at its first statement, so do what is slow before.
-    untrusted: the turn was not begun by the person (a trigger): nothing may be sent, spent or executed.
+    untrusted: the turn was begun by a forwarded message only, not in the person's own words: nothing may be sent, spent or executed.
     """
 
     services: Services

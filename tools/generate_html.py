@@ -8,16 +8,7 @@ SCHEMA = {
     "name": "generate_html",
     "description": "Make a web page in one self-contained file, readable on a phone. Scripts and outside resources are removed. "
     "A link to it is sent with your answer.",
-    "parameters": {
-        "type": "object",
-        "properties": {
-            "title": {"type": "string", "minLength": 1, "maxLength": 200},
-            "content": {"type": "string", "minLength": 1, "maxLength": 200000, "description": "Markdown or HTML"},
-            "filename": {"type": "string", "maxLength": 120, "description": "A short name without extension"},
-        },
-        "required": ["title", "content"],
-        "additionalProperties": False,
-    },
+    "parameters": making.parameters("Markdown or HTML"),
 }
 
 

@@ -6,16 +6,7 @@ from tools.context import Context
 SCHEMA = {
     "name": "generate_md",
     "description": "Make a plain Markdown file. A link to it is sent with your answer.",
-    "parameters": {
-        "type": "object",
-        "properties": {
-            "title": {"type": "string", "minLength": 1, "maxLength": 200},
-            "content": {"type": "string", "minLength": 1, "maxLength": 200000, "description": "Markdown"},
-            "filename": {"type": "string", "maxLength": 120, "description": "A short name without extension"},
-        },
-        "required": ["title", "content"],
-        "additionalProperties": False,
-    },
+    "parameters": making.parameters(),
 }
 
 

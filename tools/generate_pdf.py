@@ -7,18 +7,9 @@ SCHEMA = {
     "name": "generate_pdf",
     "description": "Make a PDF to read or print (lesson, letter, report, exercise sheet) from Markdown: headings, lists, tables, code, "
     "LaTeX maths. It is sent with your answer.",
-    "parameters": {
-        "type": "object",
-        "properties": {
-            "title": {"type": "string", "minLength": 1, "maxLength": 200},
-            "content": {"type": "string", "minLength": 1, "maxLength": 200000, "description": "Markdown"},
-            "author": {"type": "string", "maxLength": 120},
-            "landscape": {"type": "boolean", "description": "For wide tables"},
-            "filename": {"type": "string", "maxLength": 120, "description": "A short name without extension"},
-        },
-        "required": ["title", "content"],
-        "additionalProperties": False,
-    },
+    "parameters": making.parameters(
+        author={"type": "string", "maxLength": 120}, landscape={"type": "boolean", "description": "For wide tables"}
+    ),
 }
 
 

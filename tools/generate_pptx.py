@@ -10,7 +10,7 @@ SCHEMA = {
     "parameters": {
         "type": "object",
         "properties": {
-            "title": {"type": "string", "minLength": 1, "maxLength": 200},
+            "title": making.TITLE,
             "slides": {
                 "type": "array",
                 "minItems": 1,
@@ -28,15 +28,7 @@ SCHEMA = {
                         "chart": {
                             "type": "object",
                             "properties": {
-                                "type": {"type": "string", "enum": ["bar", "line", "pie"]},
-                                "title": {"type": "string", "maxLength": 200},
-                                "x": {"type": "string", "description": "The column of the labels"},
-                                "y": {
-                                    "type": "array",
-                                    "items": {"type": "string"},
-                                    "minItems": 1,
-                                    "description": "The columns of the values",
-                                },
+                                **making.CHART,
                                 "columns": {"type": "array", "items": {"type": "string"}},
                                 "rows": {"type": "array", "items": {"type": "array", "items": VALUE}},
                             },
@@ -50,7 +42,7 @@ SCHEMA = {
                 },
             },
             "subtitle": {"type": "string", "maxLength": 300},
-            "filename": {"type": "string", "maxLength": 120, "description": "A short name without extension"},
+            "filename": making.FILENAME,
         },
         "required": ["title", "slides"],
         "additionalProperties": False,

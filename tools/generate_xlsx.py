@@ -24,7 +24,7 @@ SCHEMA = {
     "parameters": {
         "type": "object",
         "properties": {
-            "title": {"type": "string", "minLength": 1, "maxLength": 200},
+            "title": making.TITLE,
             "sheets": {
                 "type": "array",
                 "minItems": 1,
@@ -42,15 +42,7 @@ SCHEMA = {
                         "chart": {
                             "type": "object",
                             "properties": {
-                                "type": {"type": "string", "enum": ["bar", "line", "pie"]},
-                                "title": {"type": "string", "maxLength": 200},
-                                "x": {"type": "string", "description": "The column of the labels"},
-                                "y": {
-                                    "type": "array",
-                                    "items": {"type": "string"},
-                                    "minItems": 1,
-                                    "description": "The columns of the values",
-                                },
+                                **making.CHART,
                             },
                             "required": ["type", "x", "y"],
                             "additionalProperties": False,
@@ -60,7 +52,7 @@ SCHEMA = {
                     "additionalProperties": False,
                 },
             },
-            "filename": {"type": "string", "maxLength": 120, "description": "A short name without extension"},
+            "filename": making.FILENAME,
         },
         "required": ["title", "sheets"],
         "additionalProperties": False,

@@ -30,4 +30,4 @@ SCHEMA = {
 
 def interactive_quiz(context: Context, *, key: str, **arguments) -> dict:
     """Store the quiz and return what may be shown. Raises ToolError for options that cannot be asked."""
-    return quizzes.pose(context.services, context.conversation, key.rpartition(":")[2], SCHEMA["name"], arguments, context.quiz)
+    return quizzes.pose(context.services, key, SCHEMA["name"], arguments, context.quiz)

@@ -23,4 +23,4 @@ SCHEMA = {
 
 def true_false_quiz(context: Context, *, key: str, **arguments) -> dict:
     """Store the quiz and return what may be shown."""
-    return quizzes.pose(context.services, context.conversation, key.rpartition(":")[2], SCHEMA["name"], arguments, context.quiz)
+    return quizzes.pose(context.services, key, SCHEMA["name"], arguments, context.quiz)

@@ -50,7 +50,7 @@ def ask(turn: Turn, state: Conversation, step: AskModel) -> None:
     )
     messages = prompt.of_request(state, request, settings.context_tokens)
     request = replace(request, digest=prompt.digest(plan.model, messages, max_tokens, tools_digest))
-    _logged(turn, [request], caused_by=step.upto)
+    turn.log(request, caused_by=step.upto)
     body = {"model": plan.model, "messages": _with_pictures(turn, messages), "max_tokens": max_tokens} | ({"tools": tools} if tools else {})
     body |= {"stream": True} | ({} if plan.plain else {"stream_options": {"include_usage": True}})
     try:
@@ -72,9 +72,10 @@ def ask(turn: Turn, state: Conversation, step: AskModel) -> None:
             detail=recovery.shortened(str(failure)),
             data={k: v for k, v in data.items() if v is not None},
         )
-        return _logged(turn, [error], caused_by=step.upto)
+        turn.log(error, caused_by=step.upto)
+        return
     if answer is not None:
-        _logged(turn, said(answer, step, plan.model, state.partial), caused_by=step.upto, tokens_of=state.profile.get("owner", ""))
+        _answered(turn, said(answer, step, plan.model, state.partial), step.upto, state.profile.get("owner"))
 
 
 def said(answer: model.Answer, step: AskModel, name: str, partial: str = "") -> list[Event]:
@@ -151,12 +152,12 @@ def _give_up(turn: Turn, state: Conversation, step: AskModel, stop: recovery.Sto
             state.failures[-1]["error"],
             turn.conversation,
         )
-    _logged(turn, [TurnStopped(str(step.upto), stop.reason)], caused_by=step.upto)
+    turn.log(TurnStopped(str(step.upto), stop.reason), caused_by=step.upto)
 
 
-def _logged(turn: Turn, events: list[Event], caused_by: int, tokens_of: str = "") -> None:
-    """Append; what an answer cost in tokens is added to the day of its person (*tokens_of*)."""
+def _answered(turn: Turn, events: list[Event], upto: int, owner: str | None) -> None:
+    """Append an answer and, in the same transaction, add what it cost in tokens to *owner*'s day."""
     with writing(turn.services.db) as tx:
-        logged = log.append(tx, turn.conversation, events, caused_by=caused_by)
-        if logged and tokens_of and (spent := fold.tokens_of(events[0])):
-            count_today(tx, tokens_of, "tokens", now().date(), add=spent)
+        logged = log.append(tx, turn.conversation, events, caused_by=upto)
+        if logged and owner and (spent := fold.tokens_of(events[0])):
+            count_today(tx, owner, "tokens", now().date(), add=spent)

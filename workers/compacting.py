@@ -2,10 +2,9 @@
 
 import logging
 
-from bot.conversation import compaction, log
+from bot.conversation import compaction
 from bot.conversation.events import Compacted
 from bot.conversation.fold import Conversation
-from bot.db import writing
 from bot.errors import ModelError
 from workers import model
 from workers.context import Turn
@@ -18,8 +17,7 @@ def compact(turn: Turn, state: Conversation, cut: int) -> None:
     old = state.view[:cut]
     summary, name = _summary(turn, old), turn.services.settings.model_fast
     event = Compacted(str(state.view[cut]["seq"]), summary or compaction.plain(old), name if summary else None)
-    with writing(turn.services.db) as tx:
-        log.append(tx, turn.conversation, [event], caused_by=state.heard)
+    turn.log(event, caused_by=state.heard)
 
 
 def _summary(turn: Turn, old: tuple[dict, ...]) -> str | None:

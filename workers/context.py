@@ -7,7 +7,9 @@ from functools import cached_property
 
 import sqlalchemy as sa
 
-from bot.db import conversations, reading
+from bot.conversation import log
+from bot.conversation.events import Event
+from bot.db import conversations, reading, writing
 from bot.services import Services
 
 
@@ -24,6 +26,11 @@ class Turn:
     @property
     def seconds_left(self) -> float:
         return self.ends - time.monotonic()
+
+    def log(self, *events: Event, caused_by: int) -> bool:
+        """Append in a transaction of its own; False when one of them was known."""
+        with writing(self.services.db) as tx:
+            return log.append(tx, self.conversation, events, caused_by=caused_by)
 
     @cached_property
     def row(self) -> sa.Row:

@@ -3,7 +3,7 @@
 from bot.conversation import log
 from bot.conversation.events import QuizAnswered, QuizExpired, Unanswered
 from bot.conversation.fold import Conversation
-from bot.db import reading, writing
+from bot.db import reading
 from bot.learners import accounts, progress, quizzes
 from bot.texts import say
 from workers import replying
@@ -13,13 +13,11 @@ from workers.context import Turn
 def judge(turn: Turn, state: Conversation, input: dict, quiz: dict) -> None:
     services, language = turn.services, state.profile.get("language", "fr")
     if _opted_out(turn):  # the quiz waits for START
-        with writing(services.db) as tx:
-            log.append(tx, turn.conversation, [Unanswered(input["id"], "opted_out")], caused_by=input["seq"])
+        turn.log(Unanswered(input["id"], "opted_out"), caused_by=input["seq"])
         return
     sealed = quizzes.recall(services.redis, turn.conversation, quiz, _arguments(turn, quiz["call"]))
     if sealed is None:
-        with writing(services.db) as tx:
-            log.append(tx, turn.conversation, [QuizExpired(quiz["call"], input["id"])], caused_by=input["seq"])
+        turn.log(QuizExpired(quiz["call"], input["id"]), caused_by=input["seq"])
         return
     choice = quizzes.read(input["text"], quiz)
     if not 0 <= choice < len(sealed["options"]):

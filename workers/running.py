@@ -10,7 +10,7 @@ from rq.timeouts import BaseTimeoutException
 from bot.conversation import log
 from bot.conversation.events import BudgetExtended, Error, ToolResult, ToolStarted
 from bot.conversation.fold import Conversation
-from bot.db import Unit, reading, writing
+from bot.db import Unit, reading
 from bot.errors import ToolError, Unavailable
 from bot.learners import accounts
 from tools import modes, offered
@@ -29,10 +29,9 @@ def run(turn: Turn, state: Conversation, call: dict) -> None:
     """Run *call*; when it only reads, the calls behind it that only read run beside it."""
     if call["name"] == budget.NAME:
         return _extend(turn, state, call)
-    if call["name"] in ONCE and not state.forked:
-        with writing(turn.services.db) as tx:
-            if not log.append(tx, turn.conversation, [ToolStarted(call["id"])], caused_by=call["seq"]):
-                return  # another worker has begun it
+    once = call["name"] in ONCE and not state.forked
+    if once and not turn.log(ToolStarted(call["id"]), caused_by=call["seq"]):
+        return  # another worker has begun it
     together = list(takewhile(lambda c: c["name"] in READS_ONLY, state.calls)) or [call]
     failed: list[BaseException] = []
     threads = [threading.Thread(target=_answer, args=(turn, state, c, failed), daemon=True, name=c["name"]) for c in together]
@@ -45,13 +44,13 @@ def run(turn: Turn, state: Conversation, call: dict) -> None:
     for one, thread in zip(together, threads, strict=True):
         if thread.is_alive():
             text = f"{one['name']} did not finish within {turn.services.settings.tool_seconds:g} seconds and was given up."
-            _log(turn, one, ToolResult(one["id"], one["name"], False, text, transient=True))
+            turn.log(ToolResult(one["id"], one["name"], False, text, transient=True), caused_by=one["seq"])
     if failed:
         raise failed[0]
 
 
 def give_up(turn: Turn, call: dict) -> None:
-    _log(turn, call, ToolResult(call["id"], call["name"], False, MAYBE_DONE))
+    turn.log(ToolResult(call["id"], call["name"], False, MAYBE_DONE), caused_by=call["seq"])
 
 
 def _answer(turn: Turn, state: Conversation, call: dict, failed: list[BaseException]) -> None:
@@ -116,10 +115,4 @@ def _extend(turn: Turn, state: Conversation, call: dict) -> None:
             "seconds_left": max(0, int(turn.seconds_left)),
         }
         events = [ToolResult(call["id"], call["name"], True, granted), BudgetExtended(call["id"], reason.strip()[:500], limit)]
-    with writing(turn.services.db) as tx:
-        log.append(tx, turn.conversation, events, caused_by=call["seq"])
-
-
-def _log(turn: Turn, call: dict, event: ToolResult) -> None:
-    with writing(turn.services.db) as tx:
-        log.append(tx, turn.conversation, [event], caused_by=call["seq"])
+    turn.log(*events, caused_by=call["seq"])

@@ -66,7 +66,7 @@ def remind(services: Services) -> None:
 
 
 def _first(services: Services, name: str) -> bool:
-    """Not told again while an earlier word may still be waiting in the queue."""
+    """Whether this is the first word about *name* for a while: a worker is not told every time the clock looks."""
     return bool(services.redis.set(f"swept:{name}", 1, nx=True, ex=int(FORGOTTEN.total_seconds())))
 
 

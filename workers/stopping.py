@@ -1,9 +1,8 @@
 """End a turn that the model did not end, or move it to the background; the person is told what was done and what was not."""
 
-from bot.conversation import log, stalls
+from bot.conversation import stalls
 from bot.conversation.events import MovedToBackground, TurnStopped
 from bot.conversation.fold import Conversation
-from bot.db import writing
 from bot.texts import say
 from workers import signs
 from workers.context import Turn
@@ -15,8 +14,7 @@ def stop(turn: Turn, state: Conversation, at: int, reason: str) -> None:
         signs.may_tell(turn)  # the notice counts as the first progress line
     else:
         event = TurnStopped(str(at), reason, told(state))
-    with writing(turn.services.db) as tx:
-        log.append(tx, turn.conversation, [event], caused_by=at)
+    turn.log(event, caused_by=at)
 
 
 def told(state: Conversation) -> dict:

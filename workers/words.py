@@ -7,7 +7,7 @@ import redis
 from bot.channels import inbox, outbox
 from bot.conversation import log, snapshots
 from bot.conversation.events import ConversationEnded, TurnStopped, Unanswered
-from bot.conversation.fold import Conversation
+from bot.conversation.fold import Conversation, at_work
 from bot.db import addresses, reading, writing
 from bot.learners import accounts
 from bot.texts import say
@@ -52,8 +52,7 @@ def obey(turn: Turn, state: Conversation, input: dict) -> None:
         case "signup":
             _reply(turn, state, input, say(language, "words.signup" if person.learner is None else "words.signed_up"))
         case "status":
-            working = bool(state.calls) or state.heard > state.read
-            _reply(turn, state, input, say(language, "words.status_working" if working else "words.status_idle"))
+            _reply(turn, state, input, say(language, "words.status_working" if at_work(state) else "words.status_idle"))
         case _:
             _reply(turn, state, input, _own(turn, state, input, person))
 
@@ -69,13 +68,12 @@ def _reply(turn: Turn, state: Conversation, input: dict, text: str, also: tuple 
 
 
 def _unanswered(turn: Turn, input: dict, why: str) -> None:
-    with writing(turn.services.db) as tx:
-        log.append(tx, turn.conversation, [Unanswered(input["id"], why)], caused_by=input["seq"])
+    turn.log(Unanswered(input["id"], why), caused_by=input["seq"])
 
 
 def _stop(turn: Turn, state: Conversation, input: dict, person: accounts.Person) -> None:
     """Opt the address out. On WhatsApp one word says so; on SMS the network answers STOP by itself."""
-    events: list = [_cancelling(turn, state)] if _working(state) else []
+    events: list = [_cancelling(turn, state)] if at_work(state) else []
     with writing(turn.services.db) as tx:
         if not log.append(tx, turn.conversation, [*events, Unanswered(input["id"], "stop")], caused_by=input["seq"]):
             return
@@ -106,12 +104,8 @@ def _cancelling(turn: Turn, state: Conversation) -> TurnStopped:
     return TurnStopped(f"{state.heard}", "cancelled")
 
 
-def _working(state: Conversation) -> bool:
-    return bool(state.calls) or state.heard > state.read
-
-
 def _cancel(turn: Turn, state: Conversation, input: dict, language: str) -> None:
-    if _working(state):
+    if at_work(state):
         _reply(turn, state, input, say(language, "words.cancelled"), also=(_cancelling(turn, state),))
     else:
         _reply(turn, state, input, say(language, "words.nothing_to_cancel"))

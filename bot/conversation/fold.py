@@ -73,8 +73,7 @@ class Conversation:
     quiz: dict | None = None  # the open one
     quizzes: int = 0
     quiz_over: bool = False  # a quiz was asked in this reply: results beside it are not read before the learner's answer
-    told_at: str = ""  # when the person last wrote, ISO
-    last_id: str = ""  # the provider's id of that message
+    last_id: str = ""  # the provider's id of what the person last wrote
     turns_at: tuple[str, ...] = ()  # when the newest turns began, ISO
     background: bool = False
     forked: bool = False
@@ -148,8 +147,13 @@ def apply(c: Conversation, logged: Logged) -> Conversation:
             assert_never(event)
 
 
+def at_work(c: Conversation) -> bool:
+    """Whether a call is open or something was not read yet."""
+    return bool(c.calls) or c.heard > c.read
+
+
 def idle(c: Conversation) -> bool:
-    return not (c.calls or c.unsent or c.heard > c.read or c.inbox)
+    return not (at_work(c) or c.unsent or c.inbox)
 
 
 def _heard(c: Conversation, seq: int, event: HumanInput, at: str) -> Conversation:
@@ -173,7 +177,6 @@ def _heard(c: Conversation, seq: int, event: HumanInput, at: str) -> Conversatio
         empties=0,
         partial="",
         resting={},
-        told_at=at,
         last_id=event.id,
         quiz_over=False,
         limit=c.profile.get("limits", {}).get("iterations", c.limit),

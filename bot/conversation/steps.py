@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from bot.conversation import compaction, stalls
-from bot.conversation.fold import Conversation
+from bot.conversation.fold import Conversation, at_work
 
 EMPTY_REPLIES = 2  # so many empty answers of the model, and the turn is given up
 
@@ -90,8 +90,7 @@ def next_step(c: Conversation, may_answer=lambda input, quiz: False, late: str |
     for input in c.inbox:
         if c.quiz and may_answer(input, c.quiz):
             return JudgeQuiz(input, c.quiz)
-    work = bool(c.calls) or c.heard > c.read
-    if not work:
+    if not at_work(c):
         return None
     if late:
         return StopTurn(c.heard, late)

@@ -1,13 +1,11 @@
 """Messages that a person asked to be sent to their own telephone, apart from the answer of the turn."""
 
-from datetime import timedelta
-
 import sqlalchemy as sa
 
-from bot.channels import numbers, outbox, sms, whatsapp
+from bot.channels import numbers, outbox, reactions, sms, whatsapp
 from bot.channels.segments import segments, units
 from bot.config import Settings
-from bot.db import addresses, count_today, now
+from bot.db import addresses, count_today
 from bot.db import outbox as queued
 from bot.errors import ToolError
 from bot.learners import files
@@ -15,7 +13,6 @@ from bot.learners.accounts import Person
 
 SMS_PER_DAY, WHATSAPP_PER_DAY = 5, 20
 SMS_SEGMENTS = 3
-WINDOW = timedelta(hours=24)  # WhatsApp lets us write freely for so long after the person's last message
 
 
 def by_sms(tx, person: Person, text: str, *, key: str, conversation: str) -> None:
@@ -62,7 +59,7 @@ def _whatsapp_address(tx, person: Person) -> str:
     row = tx.execute(
         sa.select(addresses).where(mine).order_by(addresses.c.heard_at.is_(None), addresses.c.heard_at.desc()).limit(1)
     ).one_or_none()
-    if row is None or row.heard_at is None or row.heard_at < now() - WINDOW:
+    if not reactions.open_window(row):
         raise ToolError(
             "WhatsApp allows messages only within 24 hours after the person wrote there, and they have not. Nothing was sent. "
             "Ask them to write a message on WhatsApp first, or answer here."

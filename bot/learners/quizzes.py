@@ -19,10 +19,10 @@ from bot.services import Services
 TRUTH = ("Vrai", "Faux")
 
 
-def pose(services: Services, conversation: str, call: str, kind: str, arguments: dict, asked: list[dict]) -> dict:
+def pose(services: Services, key: str, kind: str, arguments: dict, asked: list[dict]) -> dict:
     """
-    Store a quiz; *asked* gets what may be shown of it: {"kind", "question", "options", "expires_at"}. Returns what the model is
-    told. Raises ToolError.
+    Store a quiz under *key*, "<conversation>:<call>"; *asked* gets what may be shown of it: {"kind", "question", "options",
+    "expires_at"}. Returns what the model is told. Raises ToolError.
     """
     sealed, ttl = seal(kind, arguments), services.settings.quiz_ttl_seconds
     shown = {
@@ -32,7 +32,7 @@ def pose(services: Services, conversation: str, call: str, kind: str, arguments:
         "expires_at": (now() + timedelta(seconds=ttl)).isoformat(),
     }
     with contextlib.suppress(redis.RedisError):  # the log can put it back: see recall
-        services.redis.set(_key(conversation, call), json.dumps(sealed, ensure_ascii=False), ex=ttl)
+        services.redis.set(f"quiz:{key}", json.dumps(sealed, ensure_ascii=False), ex=ttl)
     asked.append(shown)
     return {"question": sealed["question"], "options": sealed["options"], "status": "envoyé, en attente de la réponse de l'élève"}
 

@@ -61,7 +61,7 @@ def metrics() -> Response:
         awake = connection.execute(
             sa.select(sa.func.count(), sa.func.min(conversations.c.awake_since)).where(conversations.c.awake_since.is_not(None))
         ).one()
-    age = (now() - _utc(awake[1])).total_seconds() if awake[1] else 0
+    age = (now() - awake[1]).total_seconds() if awake[1] else 0
     lines = [
         "# HELP palabre_events_total Events in the log.",
         "# TYPE palabre_events_total counter",
@@ -86,7 +86,3 @@ def metrics() -> Response:
     except redis.RedisError:
         lines.append("# Redis cannot be reached")
     return Response("\n".join(lines) + "\n", content_type="text/plain; version=0.0.4; charset=utf-8")
-
-
-def _utc(moment):
-    return moment if moment.tzinfo else moment.replace(tzinfo=now().tzinfo)

@@ -7,10 +7,11 @@ of `simulator_twilio`. So what is tried here is what runs in production.
 
 import mimetypes
 
-from flask import Blueprint, Response, abort, current_app, jsonify, render_template, request
+from flask import Blueprint, Response, abort, jsonify, render_template, request
 
 from bot.channels.segments import encoding, segments
 from bot.web import simulator_network as network
+from bot.web.context import services
 from bot.web.simulator_store import FAULTS, ONE_SHOTS, TOGGLES, Store, rfc2822
 from bot.web.simulator_twilio import twilio
 
@@ -20,10 +21,6 @@ blueprint.register_blueprint(twilio)
 FILE_LIMIT = 5 * 1024 * 1024  # bytes; WhatsApp's own limit for a picture
 SLOW_SECONDS = "8"
 SAFE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif", "audio/", "video/", "application/pdf")  # shown, not downloaded
-
-
-def services():
-    return current_app.extensions["palabre"]
 
 
 def store() -> Store:

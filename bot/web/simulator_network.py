@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 import requests
 from twilio.request_validator import RequestValidator
 
+from bot.channels import twilio
 from bot.channels.segments import segments
 from bot.config import Settings
 from bot.web.simulator_store import Store, new_sid, rfc2822
@@ -21,7 +22,6 @@ log = logging.getLogger(__name__)
 
 PHONE = re.compile(r"\+[1-9]\d{6,14}")
 USER_ID = re.compile(r"[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}")  # a WhatsApp user who shows no phone number
-WEBHOOK = "/webhooks/twilio/message"
 LATE_SECONDS = 5
 PAUSES = {"sent": 0.2, "delivered": 0.3, "read": 0.8, "undelivered": 0.3, "failed": 0.3}  # seconds before each callback
 REPORTED = {"63016": "failed", "63018": "failed", "30003": "undelivered", "63019": "failed"}  # told by a callback, not by the API
@@ -103,7 +103,7 @@ def deliver_inbound(settings: Settings, store: Store, form: dict, troubles: dict
     """Hand a person's message to the webhook, late or twice if so asked; the message's status tells how it was answered."""
     if troubles["late"]:
         time.sleep(LATE_SECONDS)
-    answers = [post_signed(settings, settings.public_url + WEBHOOK, form) for _ in range(2 if troubles["twice"] else 1)]
+    answers = [post_signed(settings, settings.public_url + twilio.MESSAGE, form) for _ in range(2 if troubles["twice"] else 1)]
     good = all(200 <= status < 300 for status in answers)
     store.change(form["MessageSid"], status="received" if good else "failed", answers=answers)
 
